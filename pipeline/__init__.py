@@ -1,0 +1,38 @@
+"""A project's test memory: ask what was already tried before you write the next test.
+
+>>> from pipeline import recall
+>>> answer = recall(".", "zero boundary")
+>>> answer.records, answer.retrieval, answer.warnings  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+
+from pipeline.stages import answer as _answer
+from pipeline.stages.recall import DEFAULT_LIMIT, DEFAULT_MAX_CHARS, RecallResult
+
+__all__ = ["RecallResult", "recall"]
+__version__ = "0.1.0"
+
+
+def recall(
+    root: str | os.PathLike[str],
+    query: str,
+    limit: int = DEFAULT_LIMIT,
+    max_chars: int = DEFAULT_MAX_CHARS,
+) -> RecallResult:
+    """Recall the episodes of a project that fit a query. Advice only: nothing is accepted, selected or changed.
+
+    Args:
+        root: the project's folder, which holds ``.tddswarm/``.
+        query: what the next test is about, at most 4,096 characters.
+        limit: the most records that come back, 1–20.
+        max_chars: the most UTF-16 code units that the JSON answer may take, with its newline, 256–20,000.
+
+    Returns:
+        The answer. It never raises for what is wrong with the memory or the call: ``reason`` then says what it is, and
+        ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
+        of its ``warnings`` says why.
+    """
+    return _answer(root, query, limit, max_chars)

@@ -1,0 +1,163 @@
+"""Canonical JSON: the one place that turns values into bytes, digests and seals.
+
+The compact form is the one that ECMAScript's ``JSON.stringify`` writes (ECMA-262, *SerializeJSONProperty*
+and *Number::toString*), so a digest made here equals one that a JavaScript tool makes of the same value.
+
+A seal detects accidents: a torn write, a stray edit. It has no key, so it is no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from json.encoder import encode_basestring
+from typing import Any
+
+_MAX_SAFE_INTEGER = 2**53
+_MAX_ARRAY_INDEX = 2**32 - 2
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def loads(data: bytes | str) -> Any:
+    """Parse strict JSON: UTF-8 without a byte order mark, no NaN and no Infinity.
+
+    Raises:
+        ValueError: the data is not that, or is nested too deeply to be read.
+    """
+    try:
+        text = data.decode("utf-8") if isinstance(data, bytes) else data
+        return json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def dumps(value: Any) -> str:
+    """The compact JSON of what :func:`loads` returns, as ECMAScript writes it."""
+    parts: list[str] = []
+    _write(value, parts.append)
+    text = "".join(parts)
+    if text.isascii():
+        return text
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _write(value: Any, put: Any) -> None:
+    if isinstance(value, str):
+        put(encode_basestring(value))
+    elif value is None:
+        put("null")
+    elif value is True:
+        put("true")
+    elif value is False:
+        put("false")
+    elif isinstance(value, (int, float)):
+        put(_number(value))
+    elif isinstance(value, dict):
+        before = "{"
+        for key in _ordered(value):
+            put(before + encode_basestring(key) + ":")
+            _write(value[key], put)
+            before = ","
+        put("{}" if before == "{" else "}")
+    elif isinstance(value, (list, tuple)):
+        before = "["
+        for item in value:
+            put(before)
+            _write(item, put)
+            before = ","
+        put("[]" if before == "[" else "]")
+    else:
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _ordered(value: dict[str, Any]) -> list[str]:
+    """The keys as a JavaScript object keeps them: array indices first, ascending."""
+    indices = [key for key in value if key[:1].isdigit() and _is_array_index(key)]
+    if not indices:
+        return list(value)
+    indices.sort(key=int)
+    rest = set(indices)
+    return indices + [key for key in value if key not in rest]
+
+
+def _is_array_index(key: str) -> bool:
+    return (
+        key.isascii()
+        and key.isdigit()
+        and len(key) <= 10
+        and (key == "0" or key[0] != "0")
+        and int(key) <= _MAX_ARRAY_INDEX
+    )
+
+
+def _number(value: int | float) -> str:
+    """ECMA-262 *Number::toString*, from the shortest digits, which Python's ``repr`` finds too."""
+    if isinstance(value, int) and abs(value) <= _MAX_SAFE_INTEGER:
+        return str(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return "null"
+    if number != number or number in (float("inf"), float("-inf")):
+        return "null"
+    if number == 0:
+        return "0"
+    mantissa, _, exponent = f"{abs(number)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = whole + fraction.rstrip("0")
+    point = len(whole) + int(exponent or 0)  # the value is 0.digits × 10^point
+    stripped = digits.lstrip("0")
+    point -= len(digits) - len(stripped)
+    digits = stripped.rstrip("0")
+    sign = "-" if number < 0 else ""
+    if len(digits) <= point <= 21:
+        return sign + digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    tail = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{tail}e{point - 1:+d}"
+
+
+def digest(value: Any) -> str:
+    """Lower-case hexadecimal SHA-256 of text or bytes as they are, of anything else as compact JSON.
+
+    Lone surrogates in text, which have no UTF-8, count as U+FFFD, as in JavaScript's encoders.
+    """
+    if not isinstance(value, (str, bytes)):
+        value = dumps(value)
+    if isinstance(value, str):
+        value = to_bytes(value)
+    return hashlib.sha256(value).hexdigest()
+
+
+def to_bytes(text: str) -> bytes:
+    """UTF-8 in which lone surrogates became U+FFFD."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\ufffd", text).encode("utf-8")
+
+
+def seal(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with ``integrity``, the digest of all its other keys, as its last key."""
+    body = {key: item for key, item in value.items() if key != "integrity"}
+    return {**body, "integrity": digest(body)}
+
+
+def is_sealed(value: Any) -> bool:
+    """Whether ``value`` is an object whose ``integrity`` fits the rest of it."""
+    if not isinstance(value, dict) or not isinstance(value.get("integrity"), str):
+        return False
+    return bool(seal(value)["integrity"] == value["integrity"])
+
+
+def utf16_length(text: str) -> int:
+    """The length of ``text`` in UTF-16 code units: the *characters* of every budget."""
+    return len(text) + sum(char > "\uffff" for char in text) if not text.isascii() else len(text)

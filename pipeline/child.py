@@ -1,0 +1,140 @@
+"""Bounded child processes: one request in, one answer out, and nothing left running.
+
+A child gets its own process group. It is killed with the whole group when its time is over, when it writes more
+than it may, and after it ended, so that no grandchild stays behind. This limits a failure; it is no sandbox.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_CHUNK = 1 << 16
+_STDERR_TAIL = 2_000
+_POLL_SECONDS = 0.02  # how soon the end of a child is seen whose pipe a grandchild keeps open
+
+
+class Completed(NamedTuple):
+    """How a child ended.
+
+    Attributes:
+        status: its exit status; negative: the signal that ended it; ``None``: killed by us.
+        stdout: what it wrote, at most the limit and one chunk.
+        stderr: the last 2,000 bytes of its standard error.
+        timed_out: whether its time was over.
+        flooded: whether it wrote more than the limit.
+    """
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    flooded: bool
+
+
+class Child:
+    """A started child process that waits for its request.
+
+    Args:
+        argv: the program and its arguments; no shell sees them.
+        cwd: the folder that it starts in.
+        env: its environment; ours when ``None``.
+        seconds: how long it may live, counted from here.
+        max_output: how many bytes it may write to standard output.
+
+    Raises:
+        OSError: it could not be started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        seconds: float,
+        max_output: int,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._max_output = max_output
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
+
+    def kill(self) -> None:
+        """End the child and its group, whether or not it was asked anything."""
+        process = self._process
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def ask(self, request: bytes) -> Completed:
+        """Send the request, read the answer to its end, and leave nothing running."""
+        try:
+            return self._talk(request)
+        finally:
+            self.kill()
+
+    def _talk(self, request: bytes) -> Completed:
+        process = self._process
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        pending, answer, errors = memoryview(request), bytearray(), bytearray()
+
+        def completed(status: int | None, *, timed_out: bool = False, flooded: bool = False) -> Completed:
+            return Completed(status, bytes(answer), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded)
+
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdin, selectors.EVENT_WRITE)
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stderr, selectors.EVENT_READ)
+            for pipe in (stdin, stdout, stderr):
+                os.set_blocking(pipe.fileno(), False)
+            while selector.get_map():
+                remaining = self._deadline - time.monotonic()
+                if remaining <= 0:
+                    return completed(None, timed_out=True)
+                ended = process.poll() is not None
+                ready = [key.fileobj for key, _ in selector.select(0 if ended else min(remaining, _POLL_SECONDS))]
+                if ended and stdout not in ready and stderr not in ready:
+                    break  # all is read; what keeps a pipe open now is a grandchild
+                if stdin in ready:
+                    try:
+                        pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
+                    except BrokenPipeError:  # it wants no more; its answer decides
+                        pending = pending[:0]
+                    if not pending:
+                        selector.unregister(stdin)
+                        with contextlib.suppress(OSError):
+                            stdin.close()
+                for pipe, into in ((stdout, answer), (stderr, errors)):
+                    if pipe in ready:
+                        chunk = os.read(pipe.fileno(), _CHUNK)
+                        into += chunk
+                        if not chunk:
+                            selector.unregister(pipe)
+                if len(answer) > self._max_output:
+                    return completed(None, flooded=True)
+                del errors[: -2 * _STDERR_TAIL]
+        try:
+            return completed(process.wait(max(0.0, self._deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            return completed(None, timed_out=True)

@@ -1,0 +1,125 @@
+"""The user's own embedding command: one JSON object in, one out, in a bounded child process.
+
+In: ``{"schemaVersion": 1, "dimensions": 384, "texts": ["…"]}``; out: ``{"schemaVersion": 1, "vectors": [[…]]}``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline import canonical, child
+from pipeline.errors import Fallback
+from pipeline.settings import Settings
+
+MODE = "external-embedding"
+
+_MAX_OUTPUT_BYTES = 8 << 20
+_MAX_MAGNITUDE = 1_000_000
+_MAX_DIGESTED_BYTES = 1 << 20
+
+
+def identity(root: str, settings: Settings) -> dict[str, Any]:
+    """The command, its ``identity``, and the state of each part of it that is a file of the project."""
+    return {
+        "mode": settings.embedding,
+        "argv": list(settings.argv),
+        "identity": settings.identity,
+        "files": [_file_state(root, part) for part in settings.argv],
+    }
+
+
+def files(root: str, settings: Settings) -> list[str]:
+    """The parts of the command that are files under the root."""
+    return [path for part in settings.argv if (path := _file_under(root, part))]
+
+
+def _file_under(root: str, part: str) -> str:
+    path = os.path.realpath(os.path.join(root, part))
+    return path if path.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(path) else ""
+
+
+def _file_state(root: str, part: str) -> list[int] | str | None:
+    """A digest, or for a file over 1 MiB its size and modification time; ``None`` for no file under the root."""
+    path = _file_under(root, part)
+    if not path:
+        return None
+    try:
+        state = os.stat(path)
+        if state.st_size > _MAX_DIGESTED_BYTES:
+            return [state.st_size, state.st_mtime_ns]
+        with open(path, "rb") as file:
+            return canonical.digest(file.read())
+    except OSError:
+        return None
+
+
+def query_vector(root: str, settings: Settings, query: str) -> bytes:
+    """The query's unit vector, from a call of the command with this one text.
+
+    Raises:
+        Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
+    """
+    return vectors(root, settings, [], query)[0]
+
+
+def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
+    """The unit vectors of all texts and of the query, from one call of the command.
+
+    Raises:
+        Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
+    """
+    asked = [*texts] if query is None else [*texts, query]
+    if not asked:
+        return []
+    request = {"schemaVersion": 1, "dimensions": settings.dimensions, "texts": asked}
+    try:
+        process = child.Child(settings.argv, cwd=root, seconds=settings.timeout_ms / 2000, max_output=_MAX_OUTPUT_BYTES)
+    except (OSError, ValueError) as error:
+        raise Fallback("ruvector-embedding-command-failed", f"{settings.argv[0]}: {error}") from None
+    done = process.ask(canonical.to_bytes(canonical.dumps(request) + "\n"))
+    if done.flooded:
+        raise Fallback("ruvector-invalid-embedding-output", f"more than {_MAX_OUTPUT_BYTES} bytes")
+    if done.timed_out:
+        raise Fallback("ruvector-embedding-command-failed", f"no answer in {settings.timeout_ms // 2} ms")
+    if done.status:
+        how = f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+        raise Fallback("ruvector-embedding-command-failed", how)
+    return _check(done.stdout, len(asked), settings.dimensions)
+
+
+def _check(output: bytes, count: int, dimensions: int) -> list[bytes]:
+    def invalid(why: str) -> Fallback:
+        return Fallback("ruvector-invalid-embedding-output", why)
+
+    try:
+        answer = canonical.loads(output)
+    except ValueError:
+        raise invalid("not one JSON object") from None
+    if not isinstance(answer, dict) or set(answer) != {"schemaVersion", "vectors"}:
+        raise invalid("not an object of schemaVersion and vectors")
+    version = answer["schemaVersion"]
+    if isinstance(version, bool) or version != 1:
+        raise invalid("schemaVersion is not 1")
+    rows = answer["vectors"]
+    if not isinstance(rows, list) or len(rows) != count:
+        raise invalid(f"not a list of {count} vectors")
+    return [_unit(row, dimensions, invalid) for row in rows]
+
+
+def _unit(row: Any, dimensions: int, invalid: Any) -> bytes:
+    if not isinstance(row, list) or len(row) != dimensions:
+        raise invalid(f"a vector is not a list of {dimensions} numbers")
+    if not all(type(value) in (int, float) and abs(value) <= _MAX_MAGNITUDE for value in row):
+        raise invalid(f"a component is no finite number of magnitude at most {_MAX_MAGNITUDE}")
+    norm = math.hypot(*row)
+    if not norm:
+        raise invalid("a vector is zero")
+    unit = array("f", [value / norm for value in row])
+    if sys.byteorder == "big":
+        unit.byteswap()
+    return unit.tobytes()

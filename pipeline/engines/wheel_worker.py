@@ -1,0 +1,77 @@
+"""The child process of ``runtime: python``: one request in, one answer out, then the end.
+
+A script of its own, not part of the package's imports: it loads nothing but the SDK's native module.
+Its argument is the SDK's folder. It loads the module before it reads, while its parent prepares the request.
+"""
+
+import json
+import sys
+import types
+
+TYPE_CHECKING = False  # typing itself would cost a tenth of the start
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load(folder: str) -> "Any":
+    """Import ``ruvector._native`` without running the package around it, which would bring in more."""
+    package = types.ModuleType("ruvector")
+    package.__path__ = [folder]
+    sys.modules["ruvector"] = package
+    import ruvector._native
+
+    return ruvector._native
+
+
+def floats(encoded: str) -> "list[float]":
+    """The numbers of a base64 text of little-endian float32."""
+    from array import array
+    from binascii import a2b_base64
+
+    numbers = array("f", a2b_base64(encoded))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
+
+
+def build(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
+    """Make a new database of the request's rows."""
+    size = request["dimensions"]
+    numbers = floats(request["vectors"])
+    rows = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    store = store_type.create(request["path"], size)
+    store.ingest(rows, list(range(len(rows))))
+    count = store.status()["total_vectors"]
+    store.close()
+    return {"count": count}
+
+
+def search(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
+    """Compare the query with all rows. On unit vectors the cosine distance is half of the squared L2 distance."""
+    store = store_type.open(request["path"], True)
+    count = store.status()["total_vectors"]
+    if store.dimension != request["dimensions"]:
+        return {"error": "cache-corrupt", "detail": "the database has other dimensions"}
+    found = store.query(floats(request["vector"]), request["count"]) if count == request["count"] else []
+    store.close()
+    return {"count": count, "hits": [[row, squared / 2] for row, squared in found]}
+
+
+def answer(folder: str) -> "dict[str, Any]":
+    """The answer to the request on standard input."""
+    try:
+        native = load(folder)
+    except Exception as error:
+        return {"error": "native-load-failed", "detail": type(error).__name__}
+    store_type = getattr(native, "RvfStore", None)
+    needed = ("create", "open", "ingest", "query", "status", "close")
+    if store_type is None or not all(hasattr(store_type, name) for name in needed):
+        return {"error": "sdk-api-mismatch"}
+    request = json.loads(sys.stdin.buffer.read())
+    try:
+        return {"build": build, "search": search}[request["operation"]](store_type, request)
+    except Exception as error:
+        return {"error": "worker-failed", "detail": f"{type(error).__name__}: {error}"}
+
+
+json.dump(answer(sys.argv[1]), sys.stdout)

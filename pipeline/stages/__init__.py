@@ -1,0 +1,269 @@
+"""The stages of a recall, one module a task, and the session that runs each of them at most once.
+
+::
+
+    validate -> key -> embed -> index -> query -> recall
+
+The doit tasks and the ``testlore`` command are two doors to the same session. A stage returns what it made, or raises
+:class:`~pipeline.errors.Fallback`; whoever asks again gets the same value or the same exception.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from pipeline import canonical, embedding, engines, project, settings, store
+from pipeline.cache import Cache
+from pipeline.child import Child
+from pipeline.engines import Engine
+from pipeline.errors import Fallback, Unusable
+from pipeline.settings import Settings
+from pipeline.stages import embed, index, key, query, recall, validate
+from pipeline.stages.recall import GENERAL_WARNING, RecallResult
+
+_T = TypeVar("_T")
+_MORE_ATTEMPTS = 2  # how often a recall starts anew when the store changes under it
+
+
+class Once(Generic[_T]):
+    """A piece of work that is done when it is first asked for, and remembered with its value or its failure."""
+
+    def __init__(self, work: Callable[[], _T]) -> None:
+        self._work: Callable[[], _T] | None = work
+        self._failure: Fallback | Unusable | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it was asked for before."""
+        return self._work is None
+
+    def __call__(self) -> _T:
+        """The value; or the failure, raised."""
+        if self._work is not None:
+            work, self._work = self._work, None
+            try:
+                self._value = work()
+            except (Fallback, Unusable) as failure:
+                self._failure = failure
+        if self._failure is not None:
+            raise self._failure
+        return self._value
+
+
+class Session:
+    """One recall, or one bringing up to date of the index.
+
+    Args:
+        root: the project's root, an existing folder.
+        query: what is asked; ``None`` when only the index is wanted.
+
+    Attributes:
+        receipt, settings, store_data, scope, engine, sdk, key, reusable, vectors, index, hits: what the stages make;
+            call them.
+    """
+
+    def __init__(self, root: str, query: str | None = None) -> None:
+        self.root = os.path.abspath(root)
+        self.query = query
+        self.cache = Cache(self.root)
+        self._listing: project.Listing | None = None
+        self._worker: Child | None = None
+        self.receipt = Once(lambda: validate.read_receipt(self.cache))
+        self.settings = Once(self._settings)
+        self.store_data = Once(self._read_store)
+        self.scope = Once(self._validate)
+        self.engine = Once(self._choose_engine)
+        self.sdk = Once(lambda: self.engine().locate(self.root))
+        self.key = Once(self._key)
+        self.reusable = Once(self._reusable)
+        self.query_vector = Once(self._query_vector)
+        self.vectors = Once(self._embed)
+        self.index = Once(self._index)
+        self.hits = Once(self._query)
+
+    def close(self) -> None:
+        """End every process that nobody needs any more."""
+        for process in (self._listing, self._worker):
+            if isinstance(process, Child):
+                process.kill()
+            elif process is not None:
+                process.close()
+        self._listing = self._worker = None
+
+    def provenance(self) -> project.Provenance:
+        """Today's provenance of the project."""
+        listing, self._listing = self._listing, None
+        return project.provenance(self.root, self.settings(), listing)
+
+    def _settings(self) -> Settings:
+        data = settings.read(self.root)
+        return settings.parse(data, known_valid=canonical.digest(data) == self.receipt().config)
+
+    def _read_store(self) -> bytes:
+        configured = self.settings()
+        if not configured.learning:
+            raise Unusable("learning-disabled")
+        if self.query is not None:
+            self._start_early(configured)
+        return store.read_bytes(self.root)
+
+    def _validate(self) -> validate.Scope:
+        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
+
+    def is_validated(self) -> bool:
+        """Whether a sealed receipt vouches for the configuration and the store as they are now."""
+        receipt, configured = self.receipt(), self.settings()
+        return receipt.config == configured.config_digest and receipt.store == canonical.digest(self.store_data())
+
+    def is_indexed(self) -> bool:
+        """Whether the native index in the cache is the one of today's key."""
+        return self.reusable() is not None
+
+    def is_embedded(self) -> bool:
+        """Whether no episode needs to be embedded: the index stands, or every vector is kept."""
+        if self.is_indexed():
+            return True
+        return embed.covers(embed.read_kept(self.cache, self.key(), self.settings().dimensions), self.key())
+
+    def _start_early(self, configured: Settings) -> None:
+        """Start what will be needed and takes its time in a process of its own: git's listing and the native worker."""
+        try:
+            if self._asks() and os.path.exists(self.cache.path(self.engine().METADATA)):
+                self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
+        except Fallback:
+            pass  # the stage that needs it meets the same reason, and passes it on
+        self._listing = project.Listing(self.root)
+
+    def _choose_engine(self) -> Engine:
+        configured = self.settings()
+        if configured.plugin_problem:
+            raise Fallback("ruvector-invalid-settings", configured.plugin_problem)
+        if not configured.enabled:
+            raise Fallback("ruvector-disabled")
+        return engines.engine(configured.runtime)
+
+    def _key(self) -> key.Key:
+        scope = self.scope()
+        return key.run(self.root, scope, self.engine(), self.sdk())
+
+    def _reusable(self) -> index.Index | None:
+        return index.reuse(self.cache, self.engine(), self.key(), self.settings().dimensions)
+
+    def _query_vector(self) -> bytes:
+        assert self.query is not None
+        if self.vectors.done and self.vectors().query is not None:
+            return self.vectors().query or b""
+        configured = self.settings()
+        return embedding.provider(configured).query_vector(self.root, configured, self.query)
+
+    def _embed(self) -> embed.Vectors:
+        external = embedding.provider(self.settings()).MODE == "external-embedding"
+        query = self.query if external and self._asks() else None
+        return embed.run(self.root, self.cache, self.scope(), self.key(), query)
+
+    def _index(self) -> index.Index:
+        found = self.reusable()
+        if found is not None:
+            return found
+        if self._worker is not None:  # its time would be over before the index is built
+            self._worker.kill()
+            self._worker = None
+        return index.run(self.root, self.cache, self.engine(), self.scope(), self.key(), lambda: self.vectors().rows)
+
+    def _asks(self) -> bool:
+        return bool(self.query and self.query.strip())
+
+    def _query(self) -> list[query.Hit]:
+        found, engine, configured = self.index(), self.engine(), self.settings()
+        if not self._asks():
+            raise Fallback("ruvector-empty-scope-or-query")
+        vector = self.query_vector()
+        worker, self._worker = self._worker, None
+        if worker is None:
+            worker = engines.start_worker(engine, self.sdk(), self.root, configured.timeout_ms)
+        return query.run(self.cache, engine, worker, found, configured.dimensions, vector)
+
+    def answer(self, limit: int) -> RecallResult:
+        """The answer to the query, natively or, with a warning, lexically; not yet cut to a budget.
+
+        Raises:
+            Unusable: nothing can be recalled at all.
+        """
+        assert self.query is not None
+        scope = self.scope()
+        retrieval, details = "deterministic-lexical", None
+        warnings: tuple[str, ...] = (GENERAL_WARNING,)
+        try:
+            mode = embedding.provider(scope.settings).MODE
+            hits = self.hits()
+            ranked = recall.rank_native(scope, hits, self.query, limit, overlap=mode == "lexical-vector")
+            sdk = self.sdk()
+            retrieval = "ruvector"
+            details = {"engine": sdk.name, "mode": mode, "version": sdk.version, "cache": self.index().cache}
+        except Fallback as fallback:
+            ranked = recall.rank_lexical(scope, self.query, limit)
+            warnings += recall.fallback_warning(fallback)
+        return RecallResult(recall.answer_records(ranked, self.provenance), retrieval, details, warnings)
+
+    def overtaken(self) -> bool:
+        """Whether native recall failed because the store changed while it was at work."""
+        try:
+            self.hits()
+        except Fallback as fallback:
+            return fallback.word == "ruvector-cache-busy" and not store.is_current(self.root, self.scope().store)
+        return False
+
+
+def answer(
+    root: object,
+    query: object,
+    limit: object = recall.DEFAULT_LIMIT,
+    max_chars: object = recall.DEFAULT_MAX_CHARS,
+    session: Callable[[], Session] | None = None,
+) -> RecallResult:
+    """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
+
+    Args:
+        session: gives a session of this root and query that may have done a part of the work already.
+    """
+    budget = recall.DEFAULT_MAX_CHARS
+    try:
+        recall.check_call(query, limit, max_chars)
+        assert isinstance(query, str)
+        assert isinstance(limit, int)
+        assert isinstance(max_chars, int)
+        budget = max_chars
+        folder = existing_folder(root)
+        result = _answer(session or (lambda: Session(folder, query)), lambda: Session(folder, query), limit)
+    except Unusable as unusable:
+        result = RecallResult([], reason=str(unusable))
+    return recall.cut(result, budget)
+
+
+def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: int) -> RecallResult:
+    for begin in (first, *[again] * _MORE_ATTEMPTS):
+        session = begin()
+        try:
+            result = session.answer(limit)
+            if not session.overtaken():
+                break
+        finally:
+            session.close()
+    return result
+
+
+def existing_folder(root: object) -> str:
+    """``root`` as a path.
+
+    Raises:
+        Unusable: ``call-invalid``: it is no folder.
+    """
+    try:
+        path = os.fspath(root)  # type: ignore[call-overload]
+        if isinstance(path, str) and os.path.isdir(path):
+            return path
+    except (TypeError, ValueError):
+        pass
+    raise Unusable("call-invalid", f"root is {root!r:.200}; allowed: an existing folder")

@@ -1,0 +1,58 @@
+"""``key``: what counts. The cache key is a digest over everything that decides the native database."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pipeline import canonical, embedding, text
+from pipeline.cache import code_digest
+from pipeline.engines import Engine, Sdk
+from pipeline.errors import Fallback
+from pipeline.stages.validate import Scope
+
+_FORMAT = 1
+_STAGE_CODE = ("canonical.py", "engines/__init__.py", "stages/key.py", "stages/embed.py", "stages/index.py")
+
+
+class Key(NamedTuple):
+    """The cache key and what went into it.
+
+    Attributes:
+        key: 64 hex digits.
+        ids: the eligible episodes, in the order of the database's rows.
+        texts: digest of each one's text.
+        provider: digest of the embedding provider's identity and the dimensions.
+        sdk: the native engine.
+    """
+
+    key: str
+    ids: list[str]
+    texts: list[str]
+    provider: str
+    sdk: Sdk
+
+
+def run(root: str, scope: Scope, engine: Engine, sdk: Sdk) -> Key:
+    """Compute the key of the database that today's episodes, settings and SDK make.
+
+    Raises:
+        Fallback: ``ruvector-empty-scope-or-query``: no episode is in scope.
+    """
+    if not scope.eligible:
+        raise Fallback("ruvector-empty-scope-or-query", f"no episode of the framework {scope.framework}")
+    configured = scope.settings
+    identity = embedding.provider(configured).identity(root, configured)
+    provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity})
+    ids = [record["id"] for record in scope.eligible]
+    texts = [canonical.digest(text.episode_text(record)) for record in scope.eligible]
+    key = canonical.digest(
+        {
+            "format": _FORMAT,
+            "framework": scope.framework,
+            "provider": provider,
+            "sdk": [sdk.name, sdk.version, sdk.digest],
+            "code": code_digest(*_STAGE_CODE, *engine.CODE),
+            "episodes": list(zip(ids, texts, strict=True)),
+        }
+    )
+    return Key(key, ids, texts, provider, sdk)

@@ -1,0 +1,32 @@
+"""``query``: ask the native database for the episodes nearest to the query."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pipeline import engines
+from pipeline.cache import Cache
+from pipeline.child import Child
+from pipeline.engines import Engine
+from pipeline.errors import Fallback
+from pipeline.stages import index
+from pipeline.stages.index import Index
+
+
+class Hit(NamedTuple):
+    """An episode that the engine found: an opaque id until it is joined to an intact record."""
+
+    id: str
+    similarity: float
+
+
+def run(cache: Cache, engine: Engine, worker: Child, found: Index, dimensions: int, vector: bytes) -> list[Hit]:
+    """All rows of the database by similarity, nearest first.
+
+    Raises:
+        Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile.
+    """
+    rows = engines.search(worker, index.relative(engine), dimensions, vector, len(found.ids))
+    if index.file_state(cache, engine) != found.state:
+        raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
+    return [Hit(found.ids[row.row], row.similarity) for row in rows]

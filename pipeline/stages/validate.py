@@ -1,0 +1,70 @@
+"""``validate``: the configuration, the canonical store, and which of its episodes are in scope.
+
+What was verified once, and has not changed by a byte, is not verified again: the cache holds a sealed receipt of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+from pipeline import canonical, project, store
+from pipeline.cache import VALIDATED, Cache, code_digest
+from pipeline.errors import Fallback
+from pipeline.settings import Settings
+from pipeline.store import Record, Store
+
+
+class Scope(NamedTuple):
+    """The verified memory of a project.
+
+    Attributes:
+        settings: the project's configuration.
+        framework: the test framework of the project.
+        store: the canonical store.
+        eligible: its records of that framework, newest first.
+    """
+
+    settings: Settings
+    framework: str
+    store: Store
+    eligible: list[Record]
+
+
+class Receipt(NamedTuple):
+    """Digests of what passed every check: the configuration's bytes, the store's, and the code that checked them."""
+
+    config: str = ""
+    store: str = ""
+    checker: str = ""
+
+
+def _checker() -> str:
+    return code_digest("store.py", "settings.py", "canonical.py", "schemas.py")
+
+
+def read_receipt(cache: Cache) -> Receipt:
+    """The sealed receipt of the last verification; an empty one when there is none that today's code wrote."""
+    try:
+        value = cache.read_sealed(VALIDATED)
+    except Fallback:
+        return Receipt()
+    if value is None or value.get("checker") != _checker():
+        return Receipt()
+    return Receipt(str(value.get("config")), str(value.get("store")), str(value["checker"]))
+
+
+def run(root: str, cache: Cache, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
+    """Verify the store's bytes, and find the episodes in scope.
+
+    Raises:
+        Unusable: ``store-corrupt``.
+    """
+    digest = canonical.digest(data)
+    read = store.parse(data, known_valid=digest == receipt.store)
+    passed = Receipt(configured.config_digest, digest, _checker())
+    if configured.enabled and not configured.plugin_problem and passed != receipt:
+        with contextlib.suppress(Fallback):  # without a receipt everything is verified again next time
+            cache.write_sealed(VALIDATED, {"schemaVersion": 1, **passed._asdict()})
+    framework = project.framework(root, configured)
+    return Scope(configured, framework, read, [record for record in read.records if record["framework"] == framework])

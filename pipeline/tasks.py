@@ -1,0 +1,306 @@
+"""The graph for doit, on one page: validate -> key -> embed -> index -> query -> recall.
+
+A project with a dodo.py of its own takes the tasks in with ``from pipeline.tasks import *``.
+
+Only what exists before a run is a ``file_dep``. A stage that cannot deliver succeeds for doit, and its value says why;
+nothing proves it next time, so a failure is never remembered. What was made is proved by its seal, not by doit's
+database: without that database the actions look at the seals and return at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import doit
+from doit.doit_cmd import DoitMain
+from doit.exceptions import TaskError, TaskFailed
+from doit.reporter import ConsoleReporter
+
+from pipeline import cli, embedding, render, settings, stages, store
+from pipeline.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
+from pipeline.errors import HELP, Fallback, Unusable
+from pipeline.stages import Once, Session, existing_folder, recall
+from pipeline.stages.recall import RecallResult
+
+__all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
+
+_VARIABLES = ("query", "root", "format", "limit", "max_chars")
+_NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
+_PROBE_BYTES = 1 << 16
+
+Task = dict[str, Any]
+Outcome = Any
+
+
+def _root() -> str:
+    given = doit.get_var("root")
+    if given is None:
+        return os.getcwd()
+    return os.path.join(doit.get_initial_workdir() or os.getcwd(), given)
+
+
+_session = Once(lambda: Session(existing_folder(_root()), doit.get_var("query")))
+
+
+def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
+    """Ask the session whether a seal fits, as an ``uptodate`` condition."""
+
+    def uptodate() -> bool:
+        try:
+            return question(_session())
+        except (Fallback, Unusable):
+            return False
+
+    return uptodate
+
+
+def _run(stage: Callable[[Session], object]) -> Callable[[], Outcome]:
+    """A stage as an action: what it cannot deliver is its value, not its failure."""
+
+    def action() -> Outcome:
+        unknown = _unknown_variables(near_misses_only=True)
+        if unknown:
+            return _refused(unknown)
+        try:
+            stage(_session())
+        except (Fallback, Unusable) as failure:
+            return {"reason": failure.word if isinstance(failure, Fallback) else failure.reason}
+        return {"reason": None}
+
+    return action
+
+
+def _existing(*paths: str) -> list[str]:
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def _inputs() -> list[str]:
+    return _existing(os.path.join(_root(), settings.CONFIG_FILE), os.path.join(_root(), store.INDEX_FILE))
+
+
+def _in_cache(*names: str) -> list[str]:
+    """Targets in the derived cache; none where no native index is wanted, since then nothing is made there."""
+    try:
+        _session().engine()
+        return [_session().cache.path(name) for name in names]
+    except (Fallback, Unusable):
+        return []
+
+
+def _watched() -> list[str]:
+    """The files of the SDK and of the embedding provider: when one changes, there is another key."""
+    try:
+        session = _session()
+        sdk, configured = session.sdk(), session.settings()
+        return _existing(*sdk.files, *embedding.provider(configured).files(session.root, configured))
+    except (Fallback, Unusable):
+        return []
+
+
+def task_validate() -> Task:
+    """Verify the configuration and the canonical store"""
+    return {
+        "actions": [_run(lambda session: session.scope())],
+        "file_dep": _inputs(),
+        "targets": _in_cache(VALIDATED),
+        "uptodate": [_proved(Session.is_validated)],
+    }
+
+
+def task_key() -> Task:
+    """Compute the key of all that counts: episodes, settings, SDK, code"""
+    return {
+        "actions": [_run(lambda session: session.key())],
+        "task_dep": ["validate"],
+        "file_dep": _inputs() + _watched(),
+        "uptodate": [_proved(Session.is_indexed)],
+    }
+
+
+def task_embed() -> Task:
+    """Make the vectors that are not kept yet"""
+    return {
+        "actions": [_run(lambda session: session.is_embedded() or session.vectors())],
+        "task_dep": ["key"],
+        "file_dep": _inputs() + _watched(),
+        "targets": _in_cache(EMBEDDINGS),
+        "uptodate": [_proved(Session.is_embedded)],
+    }
+
+
+def task_index() -> Task:
+    """Bring the native index up to date; fails when an enabled one cannot be built"""
+    return {
+        "actions": [_index],
+        "task_dep": ["embed"],
+        "file_dep": _inputs() + _watched(),
+        "targets": _database(),
+        "uptodate": [_proved(Session.is_indexed)],
+        "clean": [_clean],
+    }
+
+
+def task_query() -> Task:
+    """Ask the native index: query="zero boundary" """
+    return {
+        "actions": [_run(lambda session: session.query is None or session.hits())],
+        "task_dep": ["index"],
+        "uptodate": [False],
+    }
+
+
+def task_recall() -> Task:
+    """answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
+    return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
+
+
+def _index() -> Outcome:
+    """Build the index. When nobody asks a question, as in CI, what prevents it is a failure to be seen."""
+    outcome = _run(lambda session: session.index())()
+    if not isinstance(outcome, dict) or doit.get_var("query") is not None:
+        return outcome
+    try:
+        _session().index()
+    except Unusable as unusable:
+        _tell(str(unusable))
+        return _failed(unusable.exit_status)
+    except Fallback as fallback:
+        _tell(f"no native index: {fallback}")
+        if fallback.word not in _NO_FAILURE:
+            _tell(HELP[fallback.word])
+            return _failed(1)
+    return outcome
+
+
+def _recall() -> Outcome:
+    query, form = doit.get_var("query"), doit.get_var("format", "table")
+    if query is None and "recall" not in sys.argv:  # a host's plain `doit` runs every task, and asked nothing
+        return None
+    limit = cli.number(doit.get_var("limit", recall.DEFAULT_LIMIT))
+    max_chars = cli.number(doit.get_var("max_chars", recall.DEFAULT_MAX_CHARS))
+    unknown = _unknown_variables(near_misses_only=False)
+    if form not in render.FORMATS:
+        wrong = f"format is {form!r}; allowed: {', '.join(render.FORMATS)}"
+    elif query is None:
+        wrong = 'query is missing; give it as in: doit recall query="zero boundary"'
+    else:
+        wrong = unknown
+    if wrong:
+        result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), recall.DEFAULT_MAX_CHARS)
+    else:
+        result = stages.answer(_root(), query, limit, max_chars, session=_session)
+    cli.show(result, form, max_chars if isinstance(max_chars, int) else recall.DEFAULT_MAX_CHARS)
+    return _failed(result.exit_status)
+
+
+def _database() -> list[str]:
+    try:
+        engine = _session().engine()
+    except (Fallback, Unusable):
+        return []
+    return _in_cache(engine.DATABASE, engine.METADATA)
+
+
+def _clean(dryrun: bool) -> None:
+    """Remove the derived cache, and nothing else."""
+    for name in Cache(existing_folder(_root())).clean(dry_run=dryrun):
+        _tell(f"{'would remove' if dryrun else 'removed'} {name}")
+
+
+def _unknown_variables(*, near_misses_only: bool) -> str:
+    """What is wrong with the names of the command line's variables, which doit itself does not check.
+
+    A host project may have variables of its own, so that most tasks refuse only what looks like a slip of the pen.
+    """
+    for argument in sys.argv[1:]:
+        name, equals, _ = argument.partition("=")
+        unknown = equals and name.isidentifier() and name not in _VARIABLES
+        if unknown and (not near_misses_only or difflib.get_close_matches(name, _VARIABLES)):
+            return f"there is no variable {name!r}; allowed: {', '.join(_VARIABLES)}"
+    return ""
+
+
+def _refused(why: str) -> TaskError:
+    _tell(f"call-invalid: {why}")
+    return TaskError("", report=False)
+
+
+def _failed(status: int) -> Outcome:
+    """What an action returns to end doit with this exit status."""
+    return {0: None, 1: TaskFailed("", report=False), 2: TaskError("", report=False)}[status]
+
+
+def _tell(message: str) -> None:
+    print(f"testlore: {message}", file=sys.__stderr__)
+
+
+class Reporter(ConsoleReporter):  # type: ignore[misc]
+    """doit's console reporter on standard error: standard output is the answer's."""
+
+    def write(self, text: str) -> None:
+        """Write progress where it does not mix with the answer."""
+        (sys.stderr if self.outstream is sys.stdout else self.outstream).write(text)
+
+
+def doit_config() -> dict[str, Any]:
+    """The ``DOIT_CONFIG`` of a dodo.py that holds nothing but these tasks."""
+    return {
+        "backend": "sqlite3",
+        "dep_file": _dep_file(),
+        "default_tasks": ["index"],
+        "reporter": Reporter,
+        "sort": "definition",
+        "verbosity": 2,
+    }
+
+
+def _dep_file() -> str:
+    """Doit's own database: in the project's derived cache, or in memory where none can or should be there."""
+    commands = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
+    running = commands.isdisjoint(sys.argv[1:])
+    try:
+        session = _session()
+        session.engine()
+        path = session.cache.path(DOIT_DATABASE)
+        if "clean" in sys.argv[1:]:
+            return ":memory:"
+        if running and session.settings().learning:
+            _probe(path)
+        return path if _readable(path) else ":memory:"
+    except (Fallback, Unusable, OSError):
+        return ":memory:"
+
+
+def _probe(path: str) -> None:
+    """Make the folder and see that it takes a file, since doit ends badly where its database cannot grow.
+
+    Raises:
+        OSError: it does not.
+    """
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    probe = f"{path}-probe-{os.getpid()}"
+    try:
+        with open(probe, "wb") as file:
+            file.write(bytes(_PROBE_BYTES))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(probe)
+
+
+def _readable(path: str) -> bool:
+    """Whether doit can use the database at ``path``: it is there, or can be made, and is not garbage."""
+    if not os.path.isdir(os.path.dirname(path)):
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("select count(*) from sqlite_master").fetchone()
+    except sqlite3.Error:
+        _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
+        return False
+    return True
