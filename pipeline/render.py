@@ -12,8 +12,8 @@ from pipeline.stages.recall import GENERAL_WARNING, RecallResult
 FORMATS = ("table", "json", "prompt")
 
 _PATTERN_LINES = 3
-_PATTERN_COLUMNS = 34
-_TAG_COLUMNS = 15
+_PATTERN_COLUMNS = 24
+_TAG_COLUMNS = 18
 
 
 def render(result: RecallResult, form: str, max_chars: int) -> str:
@@ -43,33 +43,28 @@ def _table(result: RecallResult) -> str:
     summary = f"{count or 'No'} episode{'' if count == 1 else 's'} recalled by {source(result)}.\n"
     if not count:
         return summary
+    import textwrap
+
     from tabulate import tabulate
 
     rows = [
         (
             record["outcome"],
             f"{record['score']:.3f}",
-            "\n".join(_wrap_tags([*record["tags"], *(f"!{warning}" for warning in record["warnings"])])),
+            textwrap.fill(", ".join(_marks(record)), _TAG_COLUMNS),
             f"{record['ageDays']}d",
             "yes" if record["sourceCompatible"] else "no",
             "\n".join(_pattern_lines(record)),
         )
         for record in result.records
     ]
-    headers = ("outcome", "score", "tags, !warnings", "age", "fits", "pattern")
+    headers = ("outcome", "score", "tags", "age", "fits", "pattern")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
     return "\n".join(line.rstrip() for line in table.splitlines()) + "\n\n" + summary
 
 
-def _wrap_tags(tags: list[str]) -> list[str]:
-    return [piece for tag in tags for piece in _chunks(tag, _TAG_COLUMNS)]
-
-
-def _chunks(tag: str, columns: int) -> list[str]:
-    if len(tag) <= columns:
-        return [tag]
-    at = tag.rfind("-", 0, columns)
-    return [tag[: at + 1], *_chunks(tag[at + 1 :], columns)]
+def _marks(record: dict[str, Any]) -> list[str]:
+    return [*record["tags"], *(f"!{warning}" for warning in record["warnings"])]
 
 
 def _pattern_lines(record: dict[str, Any]) -> list[str]:
