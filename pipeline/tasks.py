@@ -57,6 +57,7 @@ def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
         except (Fallback, Unusable):
             return False
 
+    uptodate.__qualname__ = question.__qualname__  # what `doit info` shows
     return uptodate
 
 
@@ -156,7 +157,7 @@ def task_query() -> Task:
 
 
 def task_recall() -> Task:
-    """answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
+    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
     return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
 
 
