@@ -203,8 +203,14 @@ def episode(number: int, text: str = "zero boundary", **changes: Any) -> Json:
         "warnings": [],
         "context": {"language": "javascript", "changedTests": 1, "deletedFiles": 0, "purpose": "candidate-tests"},
         "evidence": {
-            "originalCases": 1, "candidateCases": 2, "passedCases": 2, "failedCases": 0, "missingCases": 0,
-            "demonstratedDefects": 0, "caughtDefects": 0, "complete": True,
+            "originalCases": 1,
+            "candidateCases": 2,
+            "passedCases": 2,
+            "failedCases": 0,
+            "missingCases": 0,
+            "demonstratedDefects": 0,
+            "caughtDefects": 0,
+            "complete": True,
         },
         "patterns": [pattern(text)] if text else [],
     }
