@@ -18,9 +18,13 @@ FOLDER = ".tddswarm/learning/ruvector"
 
 VALIDATED = "validated.json"
 EMBEDDINGS = "embeddings.f32"
+SNAPSHOT = "snapshot.json"
+SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
 DOIT_DATABASE = "doit.sqlite3"
 _OURS = (
+    SNAPSHOT,
+    SNAPSHOT_FILES,
     VALIDATED,
     EMBEDDINGS,
     LOCK,

@@ -14,11 +14,12 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, project, settings, store
+from pipeline import canonical, embedding, engines, provenance, settings, sources, store
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
 from pipeline.errors import Fallback, Unusable
+from pipeline.provenance import Provenance
 from pipeline.settings import Settings
 from pipeline.stages import embed, index, key, query, recall, validate
 from pipeline.stages.recall import GENERAL_WARNING, RecallResult
@@ -68,7 +69,7 @@ class Session:
         self.root = os.path.abspath(root)
         self.query = query
         self.cache = Cache(self.root)
-        self._listing: project.Listing | None = None
+        self._taking: sources.Taking | None = None
         self._worker: Child | None = None
         self.receipt = Once(lambda: validate.read_receipt(self.cache))
         self.settings = Once(self._settings)
@@ -85,17 +86,16 @@ class Session:
 
     def close(self) -> None:
         """End every process that nobody needs any more."""
-        for process in (self._listing, self._worker):
-            if isinstance(process, Child):
-                process.kill()
-            elif process is not None:
-                process.close()
-        self._listing = self._worker = None
+        if self._taking is not None:
+            self._taking.close()
+        if self._worker is not None:
+            self._worker.kill()
+        self._taking = self._worker = None
 
-    def provenance(self) -> project.Provenance:
+    def provenance(self) -> Provenance:
         """Today's provenance of the project."""
-        listing, self._listing = self._listing, None
-        return project.provenance(self.root, self.settings(), listing)
+        taking, self._taking = self._taking, None
+        return provenance.take(self.root, self.settings(), taking)
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
@@ -140,7 +140,8 @@ class Session:
                 self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
-        self._listing = project.Listing(self.root)
+        kept = self.cache if configured.enabled and not configured.plugin_problem else None
+        self._taking = sources.Taking(self.root, provenance.TOOL_FILES, kept)
 
     def _choose_engine(self) -> Engine:
         configured = self.settings()

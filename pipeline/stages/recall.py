@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pipeline import canonical, lexical, store, text
 from pipeline.errors import EXIT_STATUS, Fallback, Unusable
-from pipeline.project import Provenance
+from pipeline.provenance import Provenance
 from pipeline.stages.query import Hit
 from pipeline.stages.validate import Scope
 from pipeline.store import Record
