@@ -9,6 +9,7 @@ database: without that database the actions look at the seals and return at once
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import difflib
 import os
@@ -45,7 +46,13 @@ def _root() -> str:
     return os.path.join(doit.get_initial_workdir() or os.getcwd(), given)
 
 
-_session = Once(lambda: Session(existing_folder(_root()), doit.get_var("query")))
+def _begin() -> Session:
+    session = Session(existing_folder(_root()), doit.get_var("query"))
+    atexit.register(session.close)  # a run may end before the engine that was started early is asked
+    return session
+
+
+_session = Once(_begin)
 
 
 def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
