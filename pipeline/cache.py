@@ -179,11 +179,8 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         if not dry_run:
             for name in names:
-                path = os.path.join(folder, name)
-                if name.endswith(_TEMPORARY) and not os.path.islink(path):
-                    _remove_folder(path)
-                else:
-                    os.unlink(path)
+                with contextlib.suppress(FileNotFoundError):  # somebody else cleans too
+                    _remove(os.path.join(folder, name))
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         return names
@@ -202,6 +199,16 @@ class Cache:
 
 def _is_ours(name: str) -> bool:
     return name in _OURS or name.endswith(_TEMPORARY) or name.startswith(DOIT_DATABASE)
+
+
+def _remove(path: str) -> None:
+    """Remove what bears a name of ours, even a folder that somebody made there; a link, not what it leads to."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
 
 
 def _remove_folder(folder: str) -> None:

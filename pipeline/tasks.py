@@ -215,8 +215,13 @@ def _database() -> list[str]:
 
 
 def _clean(dryrun: bool) -> None:
-    """Remove the derived cache, and nothing else."""
-    for name in Cache(existing_folder(_root())).clean(dry_run=dryrun):
+    """Remove the derived cache, and nothing else; doit itself would end with 0 whatever happens here."""
+    try:
+        names = Cache(existing_folder(_root())).clean(dry_run=dryrun)
+    except (Fallback, Unusable, OSError) as failure:
+        _tell(f"not cleaned: {failure}")
+        sys.exit(failure.exit_status if isinstance(failure, Unusable) else 1)
+    for name in names:
         _tell(f"{'would remove' if dryrun else 'removed'} {name}")
 
 
