@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import difflib
+import json
 import os
 import sqlite3
 import sys
@@ -311,8 +312,11 @@ def _readable(path: str) -> bool:
         return False
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("select count(*) from sqlite_master").fetchone()
-    except sqlite3.Error:
+            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
+        if all(isinstance(json.loads(data), dict) for _, data in rows):
+            return True
+    except (sqlite3.Error, ValueError, TypeError):
+        pass
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
-        return False
-    return True
+    return False
