@@ -49,18 +49,21 @@ class Cache:
         """Where the file ``name`` of ours lies or would lie.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
         """
         try:
             return project.safe_path(self._root, f"{FOLDER}/{name}")
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{FOLDER}: {error.strerror}") from None
 
     def read(self, name: str, limit: int) -> bytes | None:
         """The bytes of a file, at most ``limit`` and one more, or ``None`` when there is none.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``, or ``ruvector-cache-corrupt`` when it cannot be read.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when permissions are in the way;
+                ``ruvector-cache-corrupt`` when it cannot be read.
         """
         try:
             return project.read_file(self._root, f"{FOLDER}/{name}", limit)
@@ -68,6 +71,8 @@ class Cache:
             return None
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except PermissionError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{name} cannot be read: {error.strerror}") from None
         except OSError as error:
             raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
 

@@ -317,6 +317,5 @@ def _readable(path: str) -> bool:
         if all(isinstance(json.loads(data), dict) for _, data in rows):
             return True
     except (sqlite3.Error, ValueError, TypeError):
-        pass
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
     return False
