@@ -51,8 +51,11 @@ class Cache:
         Raises:
             Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
         """
+        return self._safe(f"{FOLDER}/{name}")
+
+    def _safe(self, path: str) -> str:
         try:
-            return project.safe_path(self._root, f"{FOLDER}/{name}")
+            return project.safe_path(self._root, path)
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
         except OSError as error:
@@ -159,7 +162,7 @@ class Cache:
 
     def sweep(self) -> None:
         """Remove what writers that were killed left behind: their temporary folders, after an hour."""
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder):
                 if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
@@ -175,7 +178,7 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``: the folder is a link or no folder, so nothing in it is ours.
             OSError: something could not be removed.
         """
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         try:
             names = sorted(name for name in os.listdir(folder) if _is_ours(name))
         except FileNotFoundError:
