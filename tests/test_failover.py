@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from helpers import (
     seal_file,
     states,
     wait_until,
+    with_files_up_to,
     without_powers,
     word,
 )
@@ -534,3 +537,219 @@ def test_a_damaged_database_of_doit_itself_costs_no_answer(built: Project, spoil
     assert built.doit("clean").returncode == 0
     assert not path.exists()
     assert built.ask_natively("doit") == "built"
+
+
+def _cannot_write(project: Project, folder: Path) -> Project:
+    """The project for somebody who, as is made sure of, may write nothing into the folder."""
+    bound = project.confined(without_powers)
+    assert bound.python("-c", f"open({str(folder / 'probe')!r}, 'w')").returncode
+    return bound
+
+
+@pytest.mark.parametrize("where", ["ruvector", "learning"])
+def test_a_folder_that_takes_no_files_is_named_and_used_once_it_does(
+    project: Project, lexical_ids: list[str], where: str
+) -> None:
+    folder = project.cache if where == "ruvector" else project.cache.parent
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o555)
+    bound = _cannot_write(project, folder)
+    _falls_back(bound, "ruvector-cache-unwritable", lexical_ids)
+    assert not project.cache.exists() or not list(project.cache.iterdir())
+    plain = bound.doit()
+    assert plain.returncode == 1
+    assert "ruvector-cache-unwritable" in plain.stderr
+    folder.chmod(0o755)
+    assert bound.ask_natively("doit") == "built"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_folder_that_takes_no_files_but_has_the_index_is_answered_from(built: Project, door: str) -> None:
+    before = states(built.cache)
+    built.cache.chmod(0o555)
+    for path in built.cache.iterdir():
+        path.chmod(0o444)
+    bound = _cannot_write(built, built.cache)
+    assert bound.ask_natively(door) == "reused"
+    assert bound.doit().returncode == 0
+    assert states(built.cache) == before
+
+
+def test_a_folder_that_may_not_be_entered_is_named(built: Project, lexical_ids: list[str]) -> None:
+    before = states(built.cache)
+    built.cache.chmod(0)
+    bound = _cannot_write(built, built.cache)
+    _falls_back(bound, "ruvector-cache-unwritable", lexical_ids)
+    assert bound.doit("list").returncode == 0
+    assert bound.doit("clean").returncode == 1
+    built.cache.chmod(0o755)
+    assert states(built.cache) == before
+    assert bound.ask_natively() == "reused"
+
+
+@pytest.mark.parametrize("name", ["vectors.rvf", "vectors.json"])
+def test_an_index_that_may_not_be_read_is_named(built: Project, lexical_ids: list[str], name: str) -> None:
+    (built.cache / name).chmod(0)
+    bound = _cannot_write(built, built.cache / name / "below")
+    assert bound.python("-c", f"open({str(built.cache / name)!r})").returncode
+    _falls_back(bound, "ruvector-cache-unwritable", lexical_ids)
+    (built.cache / name).chmod(0o644)
+    assert bound.ask_natively() == "reused"
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("size", [0, 300, 1_000, 5_000, 20_000, 65_535, 68_000])
+def test_a_disk_that_takes_no_long_file_costs_no_answer(
+    project: Project, lexical_ids: list[str], size: int, door: str
+) -> None:
+    bound = project.confined(with_files_up_to(size))
+    assert bound.python("-c", f"file = open('probe', 'wb'); file.write(bytes({size + 1})); file.close()").returncode
+    (project.root / "probe").unlink()
+    for _ in range(2):
+        answer = bound.ask(door)
+        assert word(answer) == "ruvector-cache-unwritable"
+        assert ids(answer) == lexical_ids
+    assert not set(states(project.cache)) & {"vectors.rvf", "vectors.json"}
+    assert not list(project.cache.glob("*.testlore-tmp"))
+    assert project.ask_natively(door) == "built"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_index_is_answered_from_on_a_disk_that_is_full(built: Project, door: str) -> None:
+    before = states(built.cache)
+    assert built.confined(with_files_up_to(0)).ask_natively(door) == "reused"
+    assert states(built.cache) == before
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path | None]:
+    """A disk of 256 KiB, or nothing where none can be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True)
+    try:
+        yield folder if mounted.returncode == 0 else None
+    finally:
+        if mounted.returncode == 0:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("free_pages", [0, 1, 2, 3, 4, 6, 10, 17, 20, 22])
+def test_a_full_disk_costs_no_answer_and_is_used_once_there_is_room(
+    project: Project, lexical_ids: list[str], small_disk: Path | None, free_pages: int
+) -> None:
+    if small_disk is None:  # the next best thing to a full disk: one that takes no long files
+        full = project.confined(with_files_up_to(free_pages * 3_000))
+    else:
+        full = project.moved(small_disk / "till")
+        filler = full.root / "node_modules"
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+        with filler.open("r+b") as file:
+            file.truncate(max(0, filler.stat().st_size - free_pages * 4096))
+    for door in ("doit", "testlore", "doit"):
+        answer = full.ask(door)
+        assert word(answer) in ("", "ruvector-cache-unwritable")
+        assert word(answer) or answer["retrieval"] == "ruvector"
+        assert not word(answer) or ids(answer) == lexical_ids
+        assert word(answer) or free_pages > 16
+    assert not list(full.cache.glob("*.testlore-tmp"))
+    if small_disk is not None:
+        filler.unlink()
+        assert full.ask_natively() in ("built", "reused")
+        assert full.ask_natively("doit") == "reused"
+
+
+def _link_to_folder(path: Path) -> None:
+    path.parent.with_name("elsewhere").mkdir()
+    path.symlink_to("../elsewhere")
+
+
+def _link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _dangling_link(path: Path) -> None:
+    path.symlink_to("../nowhere")
+
+
+def _file(path: Path) -> None:
+    path.write_text("mine")
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("make", [_link_to_folder, _link_to_itself, _dangling_link, _file, _pipe])
+def test_a_cache_path_that_is_no_folder_is_left_alone(
+    project: Project, lexical_ids: list[str], make: Callable[[Path], None]
+) -> None:
+    make(project.cache)
+    before = states(project.root / ".tddswarm")
+    _falls_back(project, "ruvector-cache-unsafe", lexical_ids)
+    for argv in ([], ["clean"]):
+        done = project.doit(*argv)
+        assert done.returncode == 1
+        assert "ruvector-cache-unsafe" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert states(project.root / ".tddswarm") == before
+    assert not (project.cache.parents[1] / "nowhere").exists()
+    project.cache.unlink()
+    assert project.ask_natively() == "built"
+
+
+def test_a_cache_that_was_moved_behind_a_link_is_neither_used_nor_cleaned(
+    built: Project, lexical_ids: list[str], tmp_path: Path
+) -> None:
+    built.cache.rename(tmp_path / "moved")
+    built.cache.symlink_to(tmp_path / "moved")
+    before = states(tmp_path / "moved")
+    _falls_back(built, "ruvector-cache-unsafe", lexical_ids)
+    assert built.doit("clean").returncode == 1
+    assert states(tmp_path / "moved") == before
+    built.cache.unlink()
+    (tmp_path / "moved").rename(built.cache)
+    assert built.ask_natively() == "reused"
+
+
+@pytest.mark.parametrize("dangling", [False, True], ids=["whole", "dangling"])
+@pytest.mark.parametrize("name", ["vectors.rvf", "vectors.json"])
+def test_an_index_behind_a_link_is_not_used(
+    built: Project, lexical_ids: list[str], tmp_path: Path, name: str, dangling: bool
+) -> None:
+    path, elsewhere = built.cache / name, tmp_path / name
+    path.rename(elsewhere)
+    path.symlink_to(tmp_path / "nowhere" if dangling else elsewhere)
+    before = states(tmp_path)
+    _falls_back(built, "ruvector-cache-unsafe", lexical_ids)
+    assert states(tmp_path) == before
+    assert built.doit("clean").returncode == 0
+    assert elsewhere.exists()
+    assert built.ask_natively() == "built"
+
+
+@pytest.mark.parametrize("name", ["testlore.lock", "embeddings.f32", "doit.sqlite3", "validated.json"])
+def test_nothing_is_written_through_a_link(project: Project, tmp_path: Path, name: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    project.cache.mkdir()
+    (project.cache / name).symlink_to(elsewhere)
+    for door in DOORS:
+        answer = project.ask(door)
+        expected = "" if name in ("doit.sqlite3", "validated.json") else "ruvector-cache-unsafe"
+        assert word(answer) == expected
+    assert elsewhere.read_text() == "mine"
+    assert (project.cache / name).is_symlink()
+    assert project.doit("clean").returncode == 0
+    assert elsewhere.read_text() == "mine"
+    assert project.ask_natively() == "built"
+
+
+def test_a_pipe_in_place_of_metadata_does_not_make_anybody_wait(built: Project, lexical_ids: list[str]) -> None:
+    built.metadata.unlink()
+    os.mkfifo(built.metadata)
+    _falls_back(built, "ruvector-cache-unsafe", lexical_ids)
+    assert built.doit("clean").returncode == 0
+    assert built.ask_natively() == "built"
