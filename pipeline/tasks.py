@@ -281,9 +281,10 @@ def _dep_file() -> str:
         session = _session()
         session.engine()
         path = session.cache.path(DOIT_DATABASE)
-        if "clean" in sys.argv[1:]:
+        remembered = os.path.exists(os.path.join(_root(), store.INDEX_FILE)) and session.settings().learning
+        if "clean" in sys.argv[1:] or not remembered:
             return ":memory:"
-        if running and session.settings().learning:
+        if running:
             _probe(path)
         return path if _readable(path) else ":memory:"
     except (Fallback, Unusable, OSError):
