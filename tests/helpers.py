@@ -85,11 +85,12 @@ class Project:
         records: list[Json] = json.loads(self.store.read_bytes())["records"]
         return records
 
-    def write_store(self, records: list[Json], **others: Any) -> None:
+    def write_store(self, records: list[Json], path: Path | None = None, **others: Any) -> None:
         """Seal and write a store of these records, newest first."""
         self.store.parent.mkdir(parents=True, exist_ok=True)
         value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
-        self.store.write_bytes(canonical.to_bytes(json.dumps(canonical.seal(value), indent=2, ensure_ascii=False)))
+        text = json.dumps(canonical.seal(value), indent=2, ensure_ascii=False)
+        (path or self.store).write_bytes(canonical.to_bytes(text))
 
     def run(self, *argv: str, **options: Any) -> Done:
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
