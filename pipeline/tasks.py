@@ -85,7 +85,8 @@ def _run(stage: Callable[[Session], object]) -> Callable[[], Outcome]:
 
 
 def _existing(*paths: str) -> list[str]:
-    return [path for path in paths if os.path.isfile(path)]
+    """Those that doit can depend on; where one cannot be read, the stage that needs it says so."""
+    return [path for path in paths if os.path.isfile(path) and os.access(path, os.R_OK)]
 
 
 def _inputs() -> list[str]:
