@@ -9,8 +9,10 @@ database: without that database the actions look at the seals and return at once
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import difflib
+import json
 import os
 import sqlite3
 import sys
@@ -45,7 +47,13 @@ def _root() -> str:
     return os.path.join(doit.get_initial_workdir() or os.getcwd(), given)
 
 
-_session = Once(lambda: Session(existing_folder(_root()), doit.get_var("query")))
+def _begin() -> Session:
+    session = Session(existing_folder(_root()), doit.get_var("query"))
+    atexit.register(session.close)  # a run may end before the engine that was started early is asked
+    return session
+
+
+_session = Once(_begin)
 
 
 def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
@@ -78,7 +86,8 @@ def _run(stage: Callable[[Session], object]) -> Callable[[], Outcome]:
 
 
 def _existing(*paths: str) -> list[str]:
-    return [path for path in paths if os.path.isfile(path)]
+    """Those that doit can depend on; where one cannot be read, the stage that needs it says so."""
+    return [path for path in paths if os.path.isfile(path) and os.access(path, os.R_OK)]
 
 
 def _inputs() -> list[str]:
@@ -209,8 +218,13 @@ def _database() -> list[str]:
 
 
 def _clean(dryrun: bool) -> None:
-    """Remove the derived cache, and nothing else."""
-    for name in Cache(existing_folder(_root())).clean(dry_run=dryrun):
+    """Remove the derived cache, and nothing else; doit itself would end with 0 whatever happens here."""
+    try:
+        names = Cache(existing_folder(_root())).clean(dry_run=dryrun)
+    except (Fallback, Unusable, OSError) as failure:
+        _tell(f"not cleaned: {failure}")
+        sys.exit(failure.exit_status if isinstance(failure, Unusable) else 1)
+    for name in names:
         _tell(f"{'would remove' if dryrun else 'removed'} {name}")
 
 
@@ -268,11 +282,12 @@ def _dep_file() -> str:
         session = _session()
         session.engine()
         path = session.cache.path(DOIT_DATABASE)
+        remembered = os.path.exists(os.path.join(_root(), store.INDEX_FILE)) and session.settings().learning
+        if not remembered or "clean" in sys.argv[1:]:
+            return ":memory:"
         if commands.isdisjoint(sys.argv[1:]):
-            if not session.settings().learning:
-                return ":memory:"
             _probe(path)
-        elif "clean" in sys.argv[1:] or not os.path.exists(path):
+        elif not os.path.exists(path):
             return ":memory:"
         return path if _is_readable(path) else ":memory:"
     except (Fallback, Unusable, OSError):
@@ -299,8 +314,10 @@ def _is_readable(path: str) -> bool:
     """Whether the database at ``path``, which may be new, is one that doit can use."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("select count(*) from sqlite_master").fetchone()
-    except sqlite3.Error:
+            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
+        if all(isinstance(json.loads(data), dict) for _, data in rows):
+            return True
+    except (sqlite3.Error, ValueError, TypeError):
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
-        return False
-    return True
+    return False
