@@ -29,6 +29,7 @@ IGNORED_FOLDERS = frozenset(
     ".venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox".split()
 )
 
+_SMALL = 200  # files up to which reading them all costs no more than remembering them
 _LARGE = 2_000  # files from which comparing with git's index is worth two processes
 _MOST_WATCHED = 1_000
 _MAX_BODY_BYTES = 256 << 20
@@ -175,6 +176,8 @@ class Taking:
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
+        if len(ordered) < _SMALL:
+            self._cache = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
         if self._cache is not None and ordered != body:
             with contextlib.suppress(Fallback):

@@ -211,6 +211,7 @@ class EditsWithoutGit(Edits):
 @pytest.fixture(autouse=True, scope="module")
 def _compare_with_the_index_from_the_first_file() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_SMALL", 0)
         patch.setattr(sources, "_LARGE", 0)
         patch.setattr(sources, "_RACY_NS", 20_000_000)  # what this machine's file systems need
         yield
