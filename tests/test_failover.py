@@ -395,7 +395,10 @@ CORRUPT: dict[str, Callable[[Project], object]] = {
     "metadata a list": _metadata(b"[]"),
     "metadata no text": _metadata(b"\xff\xfe"),
     "metadata with NaN": _metadata(b'{"integrity": NaN}'),
-    "metadata nested deeply": _metadata(b'{"integrity": "", "a": ' + b"[" * 900 + b"]" * 900 + b"}"),
+    **{
+        f"metadata nested {depth} deep": _metadata(b'{"integrity": "", "a": ' + b"[" * depth + b"]" * depth + b"}")
+        for depth in (930, 970, 5_000)
+    },
     "metadata nested too deeply": _metadata(b'{"integrity": "", "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     "metadata too large": _metadata(b" " * ((1 << 20) + 1)),
     "metadata with a byte order mark": _mark_metadata,
