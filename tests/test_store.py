@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from helpers import DOORS, Json, Project, episode, ids, pattern, reseal, states, without_powers, word
 
-from pipeline import canonical, store
+from pipeline import canonical, recall, store
 from pipeline.errors import Unusable
 
 
@@ -67,6 +67,17 @@ BAD_BYTES = {
 @pytest.mark.parametrize("data", [pytest.param(data, id=name.replace(" ", "-")) for name, data in BAD_BYTES.items()])
 def test_a_store_with_anything_off_is_refused_whole(project: Project, data: bytes) -> None:
     project.store.write_bytes(data)
+    before = states(project.store.parent)
+    result = recall(project.root, "zero boundary")
+    assert result.exit_status == 1
+    assert result.records == []
+    assert result.reason.startswith("store-corrupt: ")
+    assert states(project.store.parent) == before
+
+
+@pytest.mark.parametrize("name", ["not JSON", "with one id twice", "with deep tags", "nested 970 deep", "too large"])
+def test_a_refused_store_ends_both_commands_with_1(project: Project, name: str) -> None:
+    project.store.write_bytes(BAD_BYTES[name])
     before = states(project.store.parent)
     for door in DOORS:
         answer = project.ask(door, status=1)
@@ -316,8 +327,6 @@ def test_a_receipt_vouches_for_the_very_bytes_only(built: Project) -> None:
 
 
 def test_the_api_tells_the_same_as_the_commands(project: Project) -> None:
-    from pipeline import recall
-
     project.store.write_bytes(b"{")
     result = recall(project.root, "zero boundary")
     assert result.exit_status == 1
