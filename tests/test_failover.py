@@ -391,13 +391,11 @@ CORRUPT: dict[str, Callable[[Project], object]] = {
     "sealed database of other dimensions": _seal_in_other_dimensions,
     "sealed half of the database": _seal_in_half,
     "metadata not JSON": _metadata(b"{"),
-    "metadata empty": _metadata(b""),
     "metadata a list": _metadata(b"[]"),
-    "metadata no text": _metadata(b"\xff\xfe"),
     "metadata with NaN": _metadata(b'{"integrity": NaN}'),
     **{
         f"metadata nested {depth} deep": _metadata(b'{"integrity": "", "a": ' + b"[" * depth + b"]" * depth + b"}")
-        for depth in (930, 970, 5_000)
+        for depth in (970, 5_000)
     },
     "metadata nested too deeply": _metadata(b'{"integrity": "", "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     "metadata too large": _metadata(b" " * ((1 << 20) + 1)),
@@ -534,7 +532,6 @@ def test_a_damaged_database_of_doit_itself_costs_no_answer(built: Project, spoil
     spoil(path)
     before = states(built.cache)
     assert built.ask_natively("doit") == "reused"
-    assert built.ask_natively("doit") == "reused"
     assert built.doit().returncode == 0
     assert states(built.cache) == before
     assert built.doit("clean").returncode == 0
@@ -637,7 +634,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path | None]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("free_pages", [0, 1, 2, 4, 10, 17, 20])
+@pytest.mark.parametrize("free_pages", [0, 2, 10, 20])
 def test_a_full_disk_costs_no_answer_and_is_used_once_there_is_room(
     project: Project, lexical_ids: list[str], small_disk: Path | None, free_pages: int
 ) -> None:
