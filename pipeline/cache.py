@@ -18,11 +18,13 @@ FOLDER = ".tddswarm/learning/ruvector"
 
 VALIDATED = "validated.json"
 EMBEDDINGS = "embeddings.f32"
+TERMS = "terms.bin"
 LOCK = "testlore.lock"
 DOIT_DATABASE = "doit.sqlite3"
 _OURS = (
     VALIDATED,
     EMBEDDINGS,
+    TERMS,
     LOCK,
     DOIT_DATABASE,
     "vectors.rvf",
