@@ -29,6 +29,18 @@ _DIGITS = 6
 _NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes teach the same
 
 
+class Words(NamedTuple):
+    """The lexical side of a recall.
+
+    Attributes:
+        documents: the statistics of the records.
+        matches: how each of them matches the query.
+    """
+
+    documents: Statistics
+    matches: list[Match]
+
+
 class Ranked(NamedTuple):
     """A record and why it stands where it stands.
 
@@ -79,17 +91,20 @@ def unasked(record: Record) -> Ranked:
     return Ranked(record, 0.0, evidence=round(lexical.evidence_weight(record), _DIGITS))
 
 
-def by_words(records: Sequence[Record], documents: Statistics, query: str, limit: int) -> list[Ranked]:
+def matched(documents: Statistics, query: str) -> Words:
+    """Match the records with these statistics against a query."""
+    return Words(documents, lexical.bm25(text.wanted(query), documents))
+
+
+def by_words(records: Sequence[Record], words: Words, limit: int) -> list[Ranked]:
     """Rank the records that share a term with the query by BM25 and evidence."""
-    matches = lexical.bm25(text.wanted(query), documents)
+    matches = words.matches
     related = [number for number, match in enumerate(matches) if match.related]
     ranked = _fused(records, matches, related, [None] * len(records), [0.0] * len(records), 0.0)
-    return _different_first(ranked, records, documents, limit)
+    return _different_first(ranked, records, words.documents, limit)
 
 
-def by_features(
-    records: Sequence[Record], documents: Statistics, query: str, similarity: Mapping[str, float], limit: int
-) -> list[Ranked]:
+def by_features(records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int) -> list[Ranked]:
     """Rank the records that share a term with the query, and that the engine found, by both.
 
     The similarity is divided by the greatest of these records.
@@ -97,18 +112,16 @@ def by_features(
     Args:
         similarity: of each record, by its id.
     """
-    matches = lexical.bm25(text.wanted(query), documents)
+    matches = words.matches
     nearness = [similarity.get(record["id"]) for record in records]
     found = [number for number, match in enumerate(matches) if match.related and nearness[number] is not None]
     greatest = max((nearness[number] or 0.0 for number in found), default=0.0) or 1.0
     native = [(value or 0.0) / greatest for value in nearness]
     ranked = _fused(records, matches, found, nearness, native, FEATURE_SHARE)
-    return _different_first(ranked, records, documents, limit)
+    return _different_first(ranked, records, words.documents, limit)
 
 
-def by_model(
-    records: Sequence[Record], documents: Statistics, query: str, similarity: Mapping[str, float], limit: int
-) -> list[Ranked]:
+def by_model(records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int) -> list[Ranked]:
     """Rank the records that share a term with the query, or that are among the nearest, by both.
 
     Models put all texts of one kind near each other, so the similarity is measured from the least to the greatest.
@@ -116,7 +129,7 @@ def by_model(
     Args:
         similarity: of each record, by its id.
     """
-    matches = lexical.bm25(text.wanted(query), documents)
+    matches = words.matches
     nearness = [similarity.get(record["id"], 0.0) for record in records]
     least, greatest = min(nearness, default=0.0), max(nearness, default=0.0)
     native = [(value - least) / (greatest - least) if greatest > least else float(value > 0) for value in nearness]
@@ -131,7 +144,7 @@ def by_model(
         one._replace(found_by=names[matches[number].related, number in nearest])
         for number, one in zip(found, ranked, strict=True)
     ]
-    return _different_first(ranked, records, documents, limit)
+    return _different_first(ranked, records, words.documents, limit)
 
 
 def _fused(

@@ -14,12 +14,11 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, project, settings, store
+from pipeline import canonical, embedding, engines, project, ranking, settings, store
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
 from pipeline.errors import Fallback, Unusable
-from pipeline.lexical import Statistics
 from pipeline.ranking import Ranked
 from pipeline.settings import Settings
 from pipeline.stages import embed, index, key, query, recall, terms, validate
@@ -62,7 +61,7 @@ class Session:
         query: what is asked; ``None`` when only the index is wanted.
 
     Attributes:
-        receipt, settings, store_data, scope, terms, engine, sdk, key, reusable, vectors, index, hits: what the stages
+        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the stages
             make; call them.
     """
 
@@ -77,6 +76,7 @@ class Session:
         self.store_data = Once(self._read_store)
         self.scope = Once(self._validate)
         self.terms = Once(lambda: terms.run(self.cache, self.scope()))
+        self.words = Once(lambda: ranking.matched(self.terms().statistics, self.query or ""))
         self.engine = Once(self._choose_engine)
         self.sdk = Once(lambda: self.engine().locate(self.root))
         self.key = Once(self._key)
@@ -159,15 +159,12 @@ class Session:
         if self.vectors.done and self.vectors().query is not None:
             return self.vectors().query or b""
         configured = self.settings()
-        return embedding.provider(configured).query_vector(self.root, configured, self.query, self._statistics())
+        return embedding.provider(configured).query_vector(self.root, configured, self.query, self.terms().statistics)
 
     def _embed(self) -> embed.Vectors:
         external = embedding.provider(self.settings()).MODE == "external-embedding"
         query = self.query if external and self._asks() else None
         return embed.run(self.root, self.cache, self.scope(), self.key(), query)
-
-    def _statistics(self) -> Statistics:
-        return self.terms().statistics
 
     def _index(self) -> index.Index:
         found = self.reusable() or self._build()
@@ -188,6 +185,7 @@ class Session:
         if not self._asks():
             raise Fallback("ruvector-empty-scope-or-query")
         vector = self.query_vector()
+        self.words()  # while the worker still loads the engine
         worker, self._worker = self._worker, None
         if worker is None:
             worker = engines.start_worker(engine, self.sdk(), self.root, configured.timeout_ms)
@@ -201,7 +199,7 @@ class Session:
             Unusable: nothing can be recalled at all.
         """
         mode = embedding.provider(self.settings()).MODE
-        return recall.rank_native(self.scope(), self._statistics, self.hits(), self.query or "", limit, mode)
+        return recall.rank_native(self.scope(), self.words(), self.hits(), limit, mode)
 
     def ranked_lexically(self, limit: int) -> list[Ranked]:
         """The best records by the words that they share with the query.
@@ -209,7 +207,7 @@ class Session:
         Raises:
             Unusable: nothing can be recalled at all.
         """
-        return recall.rank_lexical(self.scope(), self._statistics, self.query or "", limit)
+        return recall.rank_lexical(self.scope(), self.words, self.query or "", limit)
 
     def answer(self, limit: int, *, explain: bool = False) -> RecallResult:
         """The answer to the query, natively or, with a warning, lexically; not yet cut to a budget.

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from pipeline import canonical, ranking, store, text
 from pipeline.errors import EXIT_STATUS, Fallback, Unusable
-from pipeline.lexical import Statistics
 from pipeline.project import Provenance
-from pipeline.ranking import Ranked
+from pipeline.ranking import Ranked, Words
 from pipeline.stages.query import Hit
 from pipeline.stages.validate import Scope
 from pipeline.store import Record
@@ -82,37 +81,34 @@ def check_call(query: object, limit: object, max_chars: object, explain: object 
         raise Unusable("call-invalid", f"explain is {explain!r:.80}; allowed: 1 or 0")
 
 
-def rank_native(
-    scope: Scope, documents: Callable[[], Statistics], hits: list[Hit], query: str, limit: int, mode: str
-) -> list[Ranked]:
+def rank_native(scope: Scope, words: Words, hits: list[Hit], limit: int, mode: str) -> list[Ranked]:
     """Join hits to today's records, and rank them by similarity, shared words and evidence.
 
     In ``lexical-vector`` mode a record must share a term with the query, so that a hash collision alone brings nothing
     in; in ``external-embedding`` mode one that does comes back too when no hit is near.
 
     Args:
-        documents: gives the statistics of the episodes in scope.
+        words: how the episodes in scope match the query's words.
 
     Raises:
         Fallback: ``ruvector-no-applicable-hits``.
     """
     rank = ranking.by_features if mode == "lexical-vector" else ranking.by_model
-    similarity = {hit.id: hit.similarity for hit in hits}
-    found = rank(scope.eligible, documents(), query, similarity, limit)
+    found = rank(scope.eligible, words, {hit.id: hit.similarity for hit in hits}, limit)
     if not found:
         raise Fallback("ruvector-no-applicable-hits")
     return found
 
 
-def rank_lexical(scope: Scope, documents: Callable[[], Statistics], query: str, limit: int) -> list[Ranked]:
+def rank_lexical(scope: Scope, words: Callable[[], Words], query: str, limit: int) -> list[Ranked]:
     """Rank the episodes in scope by shared words and evidence; all, newest first, for a query without terms.
 
     Args:
-        documents: gives the statistics of the episodes in scope.
+        words: gives how the episodes in scope match the query's words.
     """
     if not text.terms(query):
         return [ranking.unasked(record) for record in scope.eligible[:limit]]
-    return ranking.by_words(scope.eligible, documents(), query, limit)
+    return ranking.by_words(scope.eligible, words(), limit)
 
 
 def answer_records(
