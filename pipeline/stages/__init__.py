@@ -61,8 +61,8 @@ class Session:
         query: what is asked; ``None`` when only the index is wanted.
 
     Attributes:
-        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the stages
-            make; call them.
+        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the
+            stages make; call them.
     """
 
     def __init__(self, root: str, query: str | None = None) -> None:
