@@ -39,17 +39,15 @@ class Statistics(NamedTuple):
         """The hashed features of a document."""
         return self.hashes[self.starts[number] : self.starts[number + 1]]
 
-    def frequency(self, number: int, hashed: int) -> int:
-        """How often a document has a feature."""
-        end = self.starts[number + 1]
-        at = bisect_left(self.hashes, hashed, self.starts[number], end)
-        return self.counts[at] if at < end and self.hashes[at] == hashed else 0
-
-    def holders(self, feature: str) -> dict[int, int]:
-        """The documents that have a feature, and how often."""
-        hashed = text.hashed(feature)
-        counts = ((number, self.frequency(number, hashed)) for number in range(len(self.starts) - 1))
-        return {number: count for number, count in counts if count}
+    def holders(self, features: Iterable[str]) -> dict[str, dict[int, int]]:
+        """The documents that have each of some features, and how often; in the order of the documents."""
+        wanted = {text.hashed(feature): feature for feature in features}
+        hashes = set(wanted)
+        found: dict[str, dict[int, int]] = {feature: {} for feature in wanted.values()}
+        for number, (start, end) in enumerate(pairwise(self.starts)):
+            for hashed in hashes.intersection(self.hashes[start:end]):
+                found[wanted[hashed]][number] = self.counts[bisect_left(self.hashes, hashed, start, end)]
+        return found
 
     def idf(self, holders: int) -> float:
         """How much a feature tells documents apart that so many have: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
@@ -117,8 +115,9 @@ def bm25(query: Sequence[Wanted], documents: Statistics) -> list[Match]:
     lengths = [sum(documents.counts[start:end]) for start, end in pairwise(documents.starts)]
     average = sum(lengths) / len(lengths) if lengths else 0.0
     found: list[Match] = [Match({}, False) for _ in lengths]
+    holders_of = documents.holders(wanted.feature for wanted in query)
     for wanted in query:
-        holders = documents.holders(wanted.feature)
+        holders = holders_of[wanted.feature]
         weight = wanted.weight * documents.idf(len(holders))
         for number, frequency in holders.items():
             saturation = frequency + K1 * (1 - B + B * lengths[number] / average)

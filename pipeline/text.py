@@ -2,8 +2,8 @@
 
 A *term* is what two texts must share to be related: a word, a part of an identifier, neighbouring parts, or the whole
 identifier, case-folded and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms.
-A *feature* is what two texts are compared by: a term, or the beginning of a word, so that parser and parsing are not
-strangers. A beginning alone relates no two texts.
+A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization are
+no strangers. A beginning alone relates no two texts.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def wanted(query: str) -> list[Wanted]:
             found.setdefault(feature, Wanted(feature, word, weight, not is_beginning))
     parts = [part for word in written for part in _parts(word)]
     for one, other in pairwise(parts):
-        joined = (one + other).casefold()
+        joined = _common((one + other).casefold())
         found.setdefault(joined, Wanted(joined, f"{one} {other}", _PAIR_WEIGHT, True))
     return list(found.values())
 
@@ -191,9 +191,9 @@ def _features_of_word(word: str) -> tuple[str, ...]:
     counting = [part for part in parts if len(part) > 1 and part not in _STOP_WORDS]
     found = [_common(part) for part in counting]
     if len(parts) > 2:
-        found += [one + other for one, other in pairwise(parts)]
+        found += [_common(one + other) for one, other in pairwise(parts)]
     if len(parts) > 1:
-        found.append("".join(parts))
+        found.append(_common("".join(parts)))
     found = [term for term in found if term not in _STOP_WORDS]
     return (*found, *(part[:_BEGINNING] + _MARK for part in counting if len(part) >= _BEGINNING))
 

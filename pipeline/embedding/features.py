@@ -56,7 +56,8 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
     counts = text.features(query)
     weighed = {}
     if documents is not None:
-        weighed = {feature: count * _weight(feature, documents) for feature, count in counts.items()}
+        holders = documents.holders(counts)
+        weighed = {feature: count * _weight(len(holders[feature]), documents) for feature, count in counts.items()}
     for found in (weighed, counts):  # a query of unknown words alone has only itself to go by
         sums = [0] * settings.dimensions
         for feature, count in found.items():
@@ -73,13 +74,12 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
     return vector.tobytes()
 
 
-def _weight(feature: str, documents: Statistics) -> int:
-    """The inverse document frequency in whole parts; 0 where no document has the feature.
+def _weight(holders: int, documents: Statistics) -> int:
+    """The inverse document frequency in whole parts of a feature that so many documents have; 0 where none has it.
 
     A logarithm may differ in its last bit between platforms. No quotient of whole numbers that occurs here comes near
     enough to the middle between two parts for that to show.
     """
-    holders = len(documents.holders(feature))
     return round(_PARTS * documents.idf(holders)) if holders else 0
 
 
