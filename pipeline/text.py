@@ -2,8 +2,8 @@
 
 A *term* is what two texts must share to be related: a word, a part of an identifier, neighbouring parts, or the whole
 identifier, case-folded and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms.
-A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization are
-no strangers. A beginning alone relates no two texts.
+A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization
+are no strangers. A beginning alone relates no two texts.
 """
 
 from __future__ import annotations

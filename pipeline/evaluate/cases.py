@@ -119,7 +119,7 @@ def clean(subject: str) -> str:
         return ""
     for noise in (_ISSUE, _BARE_ISSUE, _CLOSING):
         subject = noise.sub(" ", subject)
-    subject = " ".join(subject.split())
+    subject = " ".join(subject.split()).strip(" ,;:-")
     return subject if len(re.findall(r"\w+", subject)) >= _LEAST_WORDS else ""
 
 

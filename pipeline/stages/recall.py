@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from pipeline import canonical, ranking, store, text
 from pipeline.errors import EXIT_STATUS, Fallback, Unusable
 from pipeline.project import Provenance
-from pipeline.ranking import Ranked, Words
+from pipeline.ranking import Ranked as Ranked
+from pipeline.ranking import Words
 from pipeline.stages.query import Hit
 from pipeline.stages.validate import Scope
 from pipeline.store import Record
