@@ -19,9 +19,13 @@ FOLDER = ".tddswarm/learning/ruvector"
 VALIDATED = "validated.json"
 EMBEDDINGS = "embeddings.f32"
 TERMS = "terms.bin"
+SNAPSHOT = "snapshot.json"
+SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
 DOIT_DATABASE = "doit.sqlite3"
 _OURS = (
+    SNAPSHOT,
+    SNAPSHOT_FILES,
     VALIDATED,
     EMBEDDINGS,
     TERMS,
@@ -51,18 +55,24 @@ class Cache:
         """Where the file ``name`` of ours lies or would lie.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
         """
+        return self._safe(f"{FOLDER}/{name}")
+
+    def _safe(self, path: str) -> str:
         try:
-            return project.safe_path(self._root, f"{FOLDER}/{name}")
+            return project.safe_path(self._root, path)
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{FOLDER}: {error.strerror}") from None
 
     def read(self, name: str, limit: int) -> bytes | None:
         """The bytes of a file, at most ``limit`` and one more, or ``None`` when there is none.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``, or ``ruvector-cache-corrupt`` when it cannot be read.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when permissions are in the way;
+                ``ruvector-cache-corrupt`` when it cannot be read.
         """
         try:
             return project.read_file(self._root, f"{FOLDER}/{name}", limit)
@@ -70,6 +80,8 @@ class Cache:
             return None
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except PermissionError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{name} cannot be read: {error.strerror}") from None
         except OSError as error:
             raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
 
@@ -156,7 +168,7 @@ class Cache:
 
     def sweep(self) -> None:
         """Remove what writers that were killed left behind: their temporary folders, after an hour."""
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder):
                 if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
@@ -172,7 +184,7 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``: the folder is a link or no folder, so nothing in it is ours.
             OSError: something could not be removed.
         """
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         try:
             names = sorted(name for name in os.listdir(folder) if _is_ours(name))
         except FileNotFoundError:
@@ -181,11 +193,8 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         if not dry_run:
             for name in names:
-                path = os.path.join(folder, name)
-                if name.endswith(_TEMPORARY) and not os.path.islink(path):
-                    _remove_folder(path)
-                else:
-                    os.unlink(path)
+                with contextlib.suppress(FileNotFoundError):  # somebody else cleans too
+                    _remove(os.path.join(folder, name))
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         return names
@@ -204,6 +213,16 @@ class Cache:
 
 def _is_ours(name: str) -> bool:
     return name in _OURS or name.endswith(_TEMPORARY) or name.startswith(DOIT_DATABASE)
+
+
+def _remove(path: str) -> None:
+    """Remove what bears a name of ours, even a folder that somebody made there; a link, not what it leads to."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
 
 
 def _remove_folder(folder: str) -> None:

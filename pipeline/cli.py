@@ -14,6 +14,7 @@ from pipeline.stages import recall
 from pipeline.stages.recall import RecallResult
 
 _BAR_COLUMNS = 40
+_COLUMNS = 80
 _BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
 
 
@@ -29,12 +30,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="testlore", description="A project's test memory.", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"testlore {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Argparse asks for the terminal's width whenever it is given none, and imports much for that."""
+    return argparse.HelpFormatter(prog, width=_COLUMNS)
 
-    ask = commands.add_parser("recall", help="ask the memory what was already tried", allow_abbrev=False)
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="testlore", description="A project's test memory.")
+    parser.add_argument("--version", action="version", version=f"testlore {__version__}")
+    commands = parser.add_subparsers(prog="testlore", metavar="COMMAND", required=True)
+
+    ask = commands.add_parser("recall", help="ask the memory what was already tried")
     ask.add_argument("--query", required=True, help="what the next test is about")
     _add_root(ask)
     forms = ask.add_mutually_exclusive_group()
@@ -45,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--explain", action="store_true", help="say for each record why it stands where it stands")
     ask.set_defaults(run=_recall)
 
-    measure = commands.add_parser(
-        "evaluate", help="measure recall on the history of a git repository", allow_abbrev=False
-    )
+    measure = commands.add_parser("evaluate", help="measure recall on the history of a git repository")
     measure.add_argument("--repo", required=True, metavar="DIR", help="a local git repository; nothing of it is run")
     _add_root(measure)
     measure.add_argument("--json", action="store_true", help="as JSON")

@@ -9,8 +9,10 @@ database: without that database the actions look at the seals and return at once
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import difflib
+import json
 import os
 import sqlite3
 import sys
@@ -45,7 +47,13 @@ def _root() -> str:
     return os.path.join(doit.get_initial_workdir() or os.getcwd(), given)
 
 
-_session = Once(lambda: Session(existing_folder(_root()), doit.get_var("query")))
+def _begin() -> Session:
+    session = Session(existing_folder(_root()), doit.get_var("query"))
+    atexit.register(session.close)  # a run may end before the engine that was started early is asked
+    return session
+
+
+_session = Once(_begin)
 
 
 def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
@@ -78,7 +86,8 @@ def _run(stage: Callable[[Session], object]) -> Callable[[], Outcome]:
 
 
 def _existing(*paths: str) -> list[str]:
-    return [path for path in paths if os.path.isfile(path)]
+    """Those that doit can depend on; where one cannot be read, the stage that needs it says so."""
+    return [path for path in paths if os.path.isfile(path) and os.access(path, os.R_OK)]
 
 
 def _inputs() -> list[str]:
@@ -107,7 +116,7 @@ def _watched() -> list[str]:
 def task_validate() -> Task:
     """Verify the configuration and the canonical store"""
     return {
-        "actions": [_run(lambda session: session.scope())],
+        "actions": [_run(Session.validate)],
         "file_dep": _inputs(),
         "targets": _in_cache(VALIDATED),
         "uptodate": [_proved(Session.is_validated)],
@@ -229,8 +238,13 @@ def _database() -> list[str]:
 
 
 def _clean(dryrun: bool) -> None:
-    """Remove the derived cache, and nothing else."""
-    for name in Cache(existing_folder(_root())).clean(dry_run=dryrun):
+    """Remove the derived cache, and nothing else; doit itself would end with 0 whatever happens here."""
+    try:
+        names = Cache(existing_folder(_root())).clean(dry_run=dryrun)
+    except (Fallback, Unusable, OSError) as failure:
+        _tell(f"not cleaned: {failure}")
+        sys.exit(failure.exit_status if isinstance(failure, Unusable) else 1)
+    for name in names:
         _tell(f"{'would remove' if dryrun else 'removed'} {name}")
 
 
@@ -282,18 +296,20 @@ def doit_config() -> dict[str, Any]:
 
 
 def _dep_file() -> str:
-    """Doit's own database: in the project's derived cache, or in memory where none can or should be there."""
+    """Find doit's own database: in the project's derived cache, or in memory where none can or should be there."""
     commands = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
-    running = commands.isdisjoint(sys.argv[1:])
     try:
         session = _session()
         session.engine()
         path = session.cache.path(DOIT_DATABASE)
-        if "clean" in sys.argv[1:]:
+        remembered = os.path.exists(os.path.join(_root(), store.INDEX_FILE)) and session.settings().learning
+        if not remembered or "clean" in sys.argv[1:]:
             return ":memory:"
-        if running and session.settings().learning:
+        if commands.isdisjoint(sys.argv[1:]):
             _probe(path)
-        return path if _readable(path) else ":memory:"
+        elif not os.path.exists(path):
+            return ":memory:"
+        return path if _is_readable(path) else ":memory:"
     except (Fallback, Unusable, OSError):
         return ":memory:"
 
@@ -314,14 +330,14 @@ def _probe(path: str) -> None:
             os.unlink(probe)
 
 
-def _readable(path: str) -> bool:
-    """Whether doit can use the database at ``path``: it is there, or can be made, and is not garbage."""
-    if not os.path.isdir(os.path.dirname(path)):
-        return False
+def _is_readable(path: str) -> bool:
+    """Whether the database at ``path``, which may be new, is one that doit can use."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("select count(*) from sqlite_master").fetchone()
-    except sqlite3.Error:
+            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
+        if all(isinstance(json.loads(data), dict) for _, data in rows):
+            return True
+    except (sqlite3.Error, ValueError, TypeError):
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
-        return False
-    return True
+    return False

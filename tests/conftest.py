@@ -13,16 +13,21 @@ def _copy(source: Path, target: Path) -> Path:
     return Path(shutil.copytree(source, target, symlinks=True))
 
 
+def _fresh(name: str, target: Path) -> Path:
+    """A project of the test data as it was committed: whoever tried it out left a derived cache in it."""
+    return Path(shutil.copytree(DATA / name, target, symlinks=True, ignore=shutil.ignore_patterns("ruvector")))
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A fresh copy of a small project with seven episodes and native recall enabled."""
-    return Project(_copy(DATA / "till", tmp_path / "till"))
+    return Project(_fresh("till", tmp_path / "till"))
 
 
 @pytest.fixture(scope="session")
 def lexical_ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The records, in order, that the same project answers with when native recall is disabled."""
-    project = Project(_copy(DATA / "till", tmp_path_factory.mktemp("lexical") / "till"))
+    project = Project(_fresh("till", tmp_path_factory.mktemp("lexical") / "till"))
     project.configure({"enabled": False})
     answer = project.ask()
     assert answer["retrieval"] == "deterministic-lexical"
@@ -32,7 +37,7 @@ def lexical_ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="session")
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = Project(_copy(DATA / "till", tmp_path_factory.mktemp("built") / "till"))
+    project = Project(_fresh("till", tmp_path_factory.mktemp("built") / "till"))
     assert project.ask_natively() == "built"
     return project.root
 
@@ -52,7 +57,7 @@ def sdk(tmp_path: Path) -> Sdk:
 @pytest.fixture(scope="session")
 def _built_with_stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stand-in")
-    project = Project(_copy(DATA / "till", folder / "till"), Sdk(folder / "sdk").env)
+    project = Project(_fresh("till", folder / "till"), Sdk(folder / "sdk").env)
     assert project.ask_natively() == "built"
     return project.root
 

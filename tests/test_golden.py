@@ -37,9 +37,8 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, bool],
     for store in STORES:
         for native in (True, False):
             root = tmp_path_factory.mktemp(f"{store}-{native}") / "project"
-            shutil.copytree(DATA / store, root)
+            shutil.copytree(DATA / store, root, ignore=shutil.ignore_patterns("ruvector"))
             if not native:
-                shutil.rmtree(root / ".tddswarm" / "learning" / "ruvector", ignore_errors=True)
                 config = root / "tddswarm.config.json"
                 config.write_text(config.read_text().replace('"enabled": true', '"enabled": false'))
             found[store, native] = root

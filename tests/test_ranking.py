@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import RecallResult, canonical, lexical, ranking, recall, render, schemas, text
-from pipeline.project import Provenance
+from pipeline.provenance import Provenance
 from pipeline.ranking import Ranked
 from pipeline.stages import recall as stage
 from pipeline.stages.recall import GENERAL_WARNING, MAX_MAX_CHARS, MIN_MAX_CHARS

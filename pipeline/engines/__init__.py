@@ -74,7 +74,13 @@ class Hit(NamedTuple):
 
 
 def engine(runtime: str) -> Engine:
-    """The engine of a ``plugins.ruvector.runtime``."""
+    """The engine of a ``plugins.ruvector.runtime``.
+
+    Raises:
+        Fallback: ``ruvector-sdk-missing``: this package has none for it.
+    """
+    if runtime not in ENGINES:
+        raise Fallback("ruvector-sdk-missing", f"no engine for the runtime {runtime}")
     return cast(Engine, importlib.import_module(ENGINES[runtime]))
 
 

@@ -34,7 +34,11 @@ def locate(root: str) -> Sdk:
 
 def _sdk(folder: str) -> Sdk:
     site = os.path.dirname(folder)
-    infos = [name for name in os.listdir(site) if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
+    try:
+        beside, inside = os.listdir(site), os.listdir(folder)
+    except OSError as error:
+        raise Fallback("ruvector-sdk-invalid", f"its folder cannot be read: {error.strerror}") from None
+    infos = [name for name in beside if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
     if len(infos) != 1:
         raise Fallback("ruvector-sdk-invalid", f"{len(infos)} descriptions of the package beside it, not one")
     path = os.path.join(site, infos[0], "RECORD")
@@ -43,7 +47,7 @@ def _sdk(folder: str) -> Sdk:
             record = file.read()
     except OSError:
         raise Fallback("ruvector-sdk-invalid", "its RECORD cannot be read") from None
-    if not any(name.startswith("_native") for name in os.listdir(folder)):
+    if not any(name.startswith("_native") for name in inside):
         raise Fallback("ruvector-sdk-invalid", "its native module is missing")
     version = infos[0][len(_PREFIX) : -len(_SUFFIX)]
     return Sdk("ruvector", version, canonical.digest(record), folder, (path,))

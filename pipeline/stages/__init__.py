@@ -14,11 +14,12 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, project, ranking, settings, store
+from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
 from pipeline.errors import Fallback, Unusable
+from pipeline.provenance import Provenance
 from pipeline.ranking import Ranked
 from pipeline.settings import Settings
 from pipeline.stages import embed, index, key, query, recall, terms, validate
@@ -69,7 +70,7 @@ class Session:
         self.root = os.path.abspath(root)
         self.query = query
         self.cache = Cache(self.root)
-        self._listing: project.Listing | None = None
+        self._taking: sources.Taking | None = None
         self._worker: Child | None = None
         self.receipt = Once(lambda: validate.read_receipt(self.cache))
         self.settings = Once(self._settings)
@@ -88,17 +89,16 @@ class Session:
 
     def close(self) -> None:
         """End every process that nobody needs any more."""
-        for process in (self._listing, self._worker):
-            if isinstance(process, Child):
-                process.kill()
-            elif process is not None:
-                process.close()
-        self._listing = self._worker = None
+        if self._taking is not None:
+            self._taking.close()
+        if self._worker is not None:
+            self._worker.kill()
+        self._taking = self._worker = None
 
-    def provenance(self) -> project.Provenance:
+    def provenance(self) -> Provenance:
         """Today's provenance of the project."""
-        listing, self._listing = self._listing, None
-        return project.provenance(self.root, self.settings(), listing)
+        taking, self._taking = self._taking, None
+        return provenance.take(self.root, self.settings(), taking)
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
@@ -113,7 +113,13 @@ class Session:
         return store.read_bytes(self.root)
 
     def _validate(self) -> validate.Scope:
-        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
+        return validate.run(self.root, self.settings(), self.receipt(), self.store_data())
+
+    def validate(self) -> validate.Scope:
+        """The verified scope, with a receipt of it kept in the cache."""
+        scope = self.scope()
+        validate.keep_receipt(self.cache, scope, self.receipt())
+        return scope
 
     def is_validated(self) -> bool:
         """Whether a sealed receipt vouches for the configuration and the store as they are now."""
@@ -137,7 +143,8 @@ class Session:
                 self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
-        self._listing = project.Listing(self.root)
+        kept = self.cache if configured.enabled and not configured.plugin_problem else None
+        self._taking = sources.Taking(self.root, provenance.TOOL_FILES, kept)
 
     def _choose_engine(self) -> Engine:
         configured = self.settings()
@@ -218,7 +225,8 @@ class Session:
         Raises:
             Unusable: nothing can be recalled at all.
         """
-        scope = self.scope()
+        assert self.query is not None
+        scope = self.validate()
         retrieval, details, mode = "deterministic-lexical", None, ""
         warnings: tuple[str, ...] = (GENERAL_WARNING,)
         try:

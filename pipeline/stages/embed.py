@@ -34,10 +34,12 @@ def read_kept(cache: Cache, key: Key, dimensions: int) -> dict[str, bytes]:
         return {}
     if not canonical.is_sealed(value) or value.get("provider") != key.provider:
         return {}
-    size = 4 * dimensions
-    if value.get("digest") != canonical.digest(body) or len(body) != size * len(value["texts"]):
+    size, names = 4 * dimensions, value.get("texts")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return {}
-    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(value["texts"])}
+    if value.get("digest") != canonical.digest(body) or len(body) != size * len(names):
+        return {}
+    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(names)}
 
 
 def covers(kept: dict[str, bytes], key: Key) -> bool:

@@ -43,11 +43,12 @@ def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | No
         raise Fallback("ruvector-cache-scope-mismatch")
     state = file_state(cache, engine)
     data = cache.read(engine.DATABASE, MAX_DATABASE_BYTES)
-    if data is None:
-        raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} is missing")
-    if len(data) != metadata.get("bytes") or canonical.digest(data) != metadata.get("digest"):
-        raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} is not what its metadata was sealed with")
-    return Index(key.ids, state, "reused")
+    if data is not None and len(data) == metadata.get("bytes") and canonical.digest(data) == metadata.get("digest"):
+        return Index(key.ids, state, "reused")
+    if cache.read_sealed(engine.METADATA) != metadata:  # somebody put another index in place between the two reads
+        return None
+    fault = "is missing" if data is None else "is not what its metadata was sealed with"
+    raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} {fault}")
 
 
 def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:

@@ -26,7 +26,9 @@ def run(cache: Cache, engine: Engine, worker: Child, found: Index, dimensions: i
     Raises:
         Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile.
     """
-    rows = engines.search(worker, index.relative(engine), dimensions, vector, len(found.ids))
-    if index.file_state(cache, engine) != found.state:
-        raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
+    try:
+        rows = engines.search(worker, index.relative(engine), dimensions, vector, len(found.ids))
+    finally:  # whatever the worker said: it may have been about another database
+        if index.file_state(cache, engine) != found.state:
+            raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
     return [Hit(found.ids[row.row], row.similarity) for row in rows]

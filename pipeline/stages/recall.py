@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pipeline import canonical, ranking, store, text
 from pipeline.errors import EXIT_STATUS, Fallback, Unusable
-from pipeline.project import Provenance
+from pipeline.provenance import Provenance
 from pipeline.ranking import Ranked as Ranked
 from pipeline.ranking import Words
 from pipeline.stages.query import Hit
