@@ -18,6 +18,7 @@ FOLDER = ".tddswarm/learning/ruvector"
 
 VALIDATED = "validated.json"
 EMBEDDINGS = "embeddings.f32"
+TERMS = "terms.bin"
 SNAPSHOT = "snapshot.json"
 SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
@@ -27,6 +28,7 @@ _OURS = (
     SNAPSHOT_FILES,
     VALIDATED,
     EMBEDDINGS,
+    TERMS,
     LOCK,
     DOIT_DATABASE,
     "vectors.rvf",

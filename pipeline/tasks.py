@@ -32,7 +32,7 @@ from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars")
+_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart")
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -166,8 +166,27 @@ def task_query() -> Task:
 
 
 def task_recall() -> Task:
-    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
+    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N explain=1]"""
     return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
+
+
+def task_evaluate() -> Task:
+    """Measure recall on a git history: repo=DIR [root=DIR format=table|json chart=FILE]; not part of a host's tasks"""
+    return {"actions": [_evaluate], "uptodate": [False], "verbosity": 2}
+
+
+def _evaluate() -> Outcome:
+    repo, form, chart = doit.get_var("repo"), doit.get_var("format", "table"), doit.get_var("chart")
+    unknown = _unknown_variables(near_misses_only=False)
+    if unknown:
+        return _refused(unknown)
+    if repo is None:
+        return _refused("repo is missing; give it as in: doit evaluate repo=DIR")
+    if form not in ("table", "json"):
+        return _refused(f"format is {form!r}; allowed: table, json")
+    here = doit.get_initial_workdir() or os.getcwd()
+    target = None if chart is None else os.path.join(here, chart)
+    return _failed(cli.evaluate(os.path.join(here, repo), _root(), form, target))
 
 
 def _index() -> Outcome:
@@ -204,7 +223,8 @@ def _recall() -> Outcome:
     if wrong:
         result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), recall.DEFAULT_MAX_CHARS)
     else:
-        result = stages.answer(_root(), query, limit, max_chars, session=_session)
+        explain = cli.number(doit.get_var("explain", 0))
+        result = stages.answer(_root(), query, limit, max_chars, session=_session, explain=explain)
     cli.show(result, form, max_chars if isinstance(max_chars, int) else recall.DEFAULT_MAX_CHARS)
     return _failed(result.exit_status)
 

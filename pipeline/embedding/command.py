@@ -14,6 +14,7 @@ from typing import Any
 
 from pipeline import canonical, child
 from pipeline.errors import Fallback
+from pipeline.lexical import Statistics
 from pipeline.settings import Settings
 
 MODE = "external-embedding"
@@ -58,7 +59,7 @@ def _file_state(root: str, part: str) -> list[int] | str | None:
         return None
 
 
-def query_vector(root: str, settings: Settings, query: str) -> bytes:
+def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
     """The query's unit vector, from a call of the command with this one text.
 
     Raises:

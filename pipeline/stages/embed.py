@@ -57,8 +57,10 @@ def run(root: str, cache: Cache, scope: Scope, key: Key, query: str | None) -> V
     kept = read_kept(cache, key, configured.dimensions)
     wanted = dict(zip(key.texts, scope.eligible, strict=True))
     missing = [name for name in wanted if name not in kept]
-    texts = [text.episode_text(wanted[name]) for name in missing]
-    vectors = embedding.provider(configured).vectors(root, configured, texts, query)
+    provider = embedding.provider(configured)
+    read = text.gist if provider.MODE == "external-embedding" else text.episode_text
+    texts = [read(wanted[name]) for name in missing]
+    vectors = provider.vectors(root, configured, texts, query)
     asked = vectors.pop() if query is not None else None
     kept.update(zip(missing, vectors, strict=True))
     if missing or len(kept) > len(wanted):
