@@ -33,6 +33,12 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def words(text: str) -> list[str]:
+    """The words of a text, in order and case-folded, identifiers split into their parts; nothing is left out."""
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return [part.casefold() for word in _WORD.findall(normal) for part in _parts(word)]
+
+
 @lru_cache(maxsize=1 << 14)
 def _terms_of_word(word: str) -> tuple[str, ...]:
     parts = [part.casefold() for part in _parts(word)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import binascii
 import importlib
+import os
 from typing import Any, NamedTuple, Protocol, cast
 
 from pipeline import canonical
@@ -18,6 +19,7 @@ from pipeline.errors import HELP, Fallback
 #: ``plugins.ruvector.runtime`` -> the module of its engine.
 ENGINES = {
     "python": "pipeline.engines.wheel",
+    "node": "pipeline.engines.node",
 }
 
 MAX_REQUEST_BYTES = 4 << 20
@@ -49,11 +51,16 @@ class Engine(Protocol):
     Attributes:
         DATABASE, METADATA: the names of its two files in the derived cache.
         CODE: the source files of ours that decide the database's bytes.
+        OPENING_CHANGES: whether opening a database changes its bytes.
+        HELP: what a person can do, by fallback word, where this engine knows it better than
+            :data:`pipeline.errors.HELP`.
     """
 
     DATABASE: str
     METADATA: str
     CODE: tuple[str, ...]
+    OPENING_CHANGES: bool
+    HELP: dict[str, str]
 
     def locate(self, root: str) -> Sdk:
         """Find the SDK without loading it.
@@ -64,6 +71,9 @@ class Engine(Protocol):
 
     def worker_argv(self, sdk: Sdk) -> list[str]:
         """The command of a worker, which loads the SDK at once and then reads its request."""
+
+    def room(self, size: int) -> int:
+        """How many bytes a database of vectors of ``size`` bytes in all may take."""
 
 
 class Hit(NamedTuple):
@@ -84,14 +94,22 @@ def engine(runtime: str) -> Engine:
     return cast(Engine, importlib.import_module(ENGINES[runtime]))
 
 
+def advice(runtime: str, fallback: Fallback) -> str:
+    """What a person can do about a fallback under a ``plugins.ruvector.runtime``."""
+    return fallback.advice or engine(runtime).HELP.get(fallback.word) or HELP[fallback.word]
+
+
 def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
     """Start a worker; it loads the SDK while the caller goes on.
 
     Raises:
         Fallback: ``ruvector-worker-failed``: it could not be started.
     """
+    # What steers Node from outside, such as NODE_OPTIONS, steers no worker; Python's is told so by its -I.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
+    seconds = timeout_ms / 1000
     try:
-        return Child(engine.worker_argv(sdk), cwd=root, seconds=timeout_ms / 1000, max_output=MAX_ANSWER_BYTES)
+        return Child(engine.worker_argv(sdk), cwd=root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
 
