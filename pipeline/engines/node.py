@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
-import shutil
 import sys
 
 from pipeline import canonical
@@ -53,8 +51,7 @@ def locate(root: str) -> Sdk:
     modules = os.path.realpath(os.path.join(root, _MODULES))
     named = os.path.join(modules, *NAME.split("/"))
     if not os.path.isdir(named):
-        command = shlex.join(install_argv())
-        raise Fallback("ruvector-sdk-missing", f"no {NAME} in {_MODULES}", f"In the project, run: {command}")
+        raise Fallback("ruvector-sdk-missing", f"no {NAME} in {_MODULES}", _how_to_install())
     folder = os.path.realpath(named)
     package = os.path.join(folder, "package.json")
     version, main = _described(package)
@@ -120,12 +117,20 @@ def room(size: int) -> int:
 
 def install_argv() -> list[str]:
     """The command that installs the pinned SDK into the folder in which it is run."""
+    import shutil
+
     npm = shutil.which("npm")
     wheel = _wheel_node()
     if npm is None and wheel is not None:  # the wheel's own bin/npm does not find its library
         script = os.path.join(os.path.dirname(os.path.dirname(wheel)), "lib", _MODULES, "npm", "bin", "npm-cli.js")
         return [wheel, script, "install", PINNED]
     return ["npm", "install", PINNED]
+
+
+def _how_to_install() -> str:
+    import shlex
+
+    return f"In the project, run: {shlex.join(install_argv())}"
 
 
 def _node() -> str:
