@@ -14,7 +14,7 @@ import pytest
 from helpers import DATA, Project, ids, state, states, word
 from node_helpers import NodeProject, copy_of, installed, node_project
 
-from pipeline import canonical, engines, recall, schemas
+from pipeline import canonical, engines, recall, schemas, text
 from pipeline.engines import Engine, node
 from pipeline.errors import Fallback
 from pipeline.stages import Session
@@ -51,7 +51,7 @@ def binding(project: NodeProject) -> Path:
 
 def queries(store: str) -> list[str]:
     found = json.loads((DATA / f"{store}.cases.json").read_text("utf-8"))["cases"]
-    return sorted({case["query"] for case in found if case["retrieval"] == "ruvector" and case["query"].strip()})
+    return sorted({case["query"] for case in found if case["retrieval"] == "ruvector" and text.terms(case["query"])})
 
 
 def similarities(root: Path, query: str) -> dict[str, float]:
