@@ -117,6 +117,8 @@ def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
 def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> None:
     """Let a worker make a new database of these rows, numbered from 0.
 
+    A row of zeros has no direction, and engines differ in how far they call it from a query; it is given one.
+
     Args:
         path: where there is no file yet.
         vectors: each ``dimensions`` little-endian float32.
@@ -128,7 +130,7 @@ def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> No
         "operation": "build",
         "path": path,
         "dimensions": dimensions,
-        "vectors": _base64(b"".join(vectors)),
+        "vectors": _base64(b"".join(vector if any(vector) else _direction(dimensions) for vector in vectors)),
     }
     answer = _ask(worker, request)
     if answer.get("count") != len(vectors):
@@ -159,6 +161,11 @@ def search(worker: Child, path: str, dimensions: int, vector: bytes, rows: int) 
     if not isinstance(hits, list):
         raise Fallback("ruvector-invalid-worker-output", "no list of hits")
     return _check_hits(hits, rows)
+
+
+def _direction(dimensions: int) -> bytes:
+    """The unit vector along the first axis."""
+    return b"\0\0\x80\x3f" + bytes(4 * (dimensions - 1))
 
 
 def _base64(data: bytes) -> str:

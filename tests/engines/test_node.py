@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers import DATA, Project, ids, state, states, word
+from helpers import DATA, Project, episode, ids, state, states, word
 from node_helpers import NodeProject, copy_of, installed, node_project
 
 from pipeline import canonical, engines, recall, schemas, text
@@ -76,6 +76,15 @@ def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, stor
         assert one["retrieval"] == other["retrieval"]
         assert word(one) == word(other)
         assert set(ids(one)) == set(ids(other))
+
+
+def test_both_runtimes_agree_on_an_episode_without_a_word(fresh: NodeProject) -> None:
+    fresh.write_store([*fresh.records(), episode(1, "", tags=[], outcome="rejected")])
+    found = []
+    for runtime in engines.ENGINES:
+        fresh.configure({"runtime": runtime})
+        found.append(similarities(fresh.root, "zero boundary"))
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
 
 
 def test_the_answer_names_the_engine_and_its_version(fresh: NodeProject) -> None:
