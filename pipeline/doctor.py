@@ -77,9 +77,7 @@ def _look(session: Session, findings: list[Finding]) -> None:
     if not scope.eligible:
         findings.append(Finding("recall", "note", f"nothing to recall for {scope.framework}"))
         return
-    answer = _answer(session)
-    told = any(finding.advice == answer.advice for finding in findings)
-    findings.append(answer._replace(advice="") if told else answer)
+    findings.append(_answer(session))
 
 
 def _engine(session: Session) -> list[Finding]:

@@ -32,7 +32,7 @@ HELP = {
 _MODULES = "node_modules"
 _BINDING = "ruvector-core-"
 _NODE = "node.exe" if os.name == "nt" else "node"
-_GET_NODE = "Install Node, or a copy of it beside this package: pip install 'testlore-recall[node]'."
+_GET_NODE = "Install Node, or: pip install 'testlore-recall[node]'"
 _PAGES = 2 << 20
 _MAX_PACKAGE_JSON = 1 << 20
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_worker.cjs")
