@@ -13,6 +13,7 @@ from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Session, existing_folder
 
 _PROBE_WORDS = 8
+_COLUMNS = 60
 
 
 class Finding(NamedTuple):
@@ -43,9 +44,19 @@ def run(root: str, *, as_json: bool = False) -> int:
         return status
     from tabulate import tabulate
 
-    rows = [(f.part, f.state, "\n".join([f.text, *([f"-> {f.advice}"] if f.advice else [])])) for f in findings]
-    print(tabulate(rows, tablefmt="plain", maxcolwidths=[None, None, 60], disable_numparse=True))
+    rows = [(finding.part, finding.state, _wrapped(finding)) for finding in findings]
+    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
     return status
+
+
+def _wrapped(finding: Finding) -> str:
+    """The text and the advice in lines; no word of the advice is broken, since it may be a command to copy."""
+    import textwrap
+
+    lines = textwrap.wrap(finding.text, _COLUMNS, break_on_hyphens=False)
+    if finding.advice:
+        lines += textwrap.wrap(f"-> {finding.advice}", _COLUMNS, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(lines)
 
 
 def examine(root: str) -> tuple[list[Finding], int]:

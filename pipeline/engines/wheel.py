@@ -14,7 +14,7 @@ METADATA = "vectors.json"
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
 HELP = {
-    "ruvector-sdk-missing": "Install the engine: pip install 'testlore-recall[ruvector]'",
+    "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
     "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4.",
     "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
     "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
