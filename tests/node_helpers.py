@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -63,23 +60,6 @@ def installed() -> Path:
     command = [*node.install_argv(), "--no-audit", "--no-fund", "--loglevel=error"]
     subprocess.run(command, cwd=folder, check=True, timeout=120)
     return folder / "node_modules"
-
-
-_PR_CAPBSET_DROP = 24
-_CAP_LAST = 40
-
-
-def without_powers() -> None:
-    """Give up what makes root root: capabilities that the next program then lacks, so that permissions bind it."""
-    if os.geteuid() == 0:
-        libc = ctypes.CDLL(None, use_errno=True)
-        for capability in range(_CAP_LAST + 1):
-            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-
-
-def with_files_up_to(size: int) -> Callable[[], None]:
-    """Let no process write beyond this many bytes of a file, as on a disk that is full."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 class NodeSdk:

@@ -96,7 +96,8 @@ def engine(runtime: str) -> Engine:
 
 def advice(runtime: str, fallback: Fallback) -> str:
     """What a person can do about a fallback under a ``plugins.ruvector.runtime``."""
-    return fallback.advice or engine(runtime).HELP.get(fallback.word) or HELP[fallback.word]
+    special = engine(runtime).HELP if runtime in ENGINES else {}
+    return fallback.advice or special.get(fallback.word) or HELP[fallback.word]
 
 
 def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:

@@ -8,8 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import DOORS, content, ids, is_alive, seal_file, states, wait_until, word
-from node_helpers import NodeProject, NodeSdk, copy_of, installed, node_project, with_files_up_to, without_powers
+from helpers import (
+    DOORS,
+    content,
+    ids,
+    is_alive,
+    seal_file,
+    states,
+    wait_until,
+    with_files_up_to,
+    without_powers,
+    word,
+)
+from node_helpers import NodeProject, NodeSdk, copy_of, installed, node_project
 
 from pipeline import canonical
 
