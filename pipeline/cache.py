@@ -124,10 +124,7 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
         """
         final = self.path(name)
-        with self._writing():
-            os.makedirs(os.path.dirname(final), exist_ok=True)
-            folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
-            os.mkdir(folder)
+        folder = self._temporary_folder(name)
         try:
             temporary = os.path.join(folder, name)
             with self._writing():
@@ -137,6 +134,41 @@ class Cache:
                 os.replace(temporary, final)
         finally:
             _remove_folder(folder)
+
+    @contextlib.contextmanager
+    def private_copy(self, name: str, data: bytes) -> Iterator[str]:
+        """The path of a file with these bytes that is the caller's alone, and is gone when the block ends.
+
+        It lies in the cache, where :meth:`sweep` finds what a killed process left; where the cache takes no file, as
+        one that was restored read-only, it lies among the system's temporary files.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        try:
+            folder = self._temporary_folder(name)
+        except Fallback as fallback:
+            if fallback.word != "ruvector-cache-unwritable":
+                raise
+            import tempfile
+
+            with self._writing():
+                folder = tempfile.mkdtemp(suffix=_TEMPORARY)
+        try:
+            path = os.path.join(folder, name)
+            with self._writing(), open(path, "wb") as file:
+                file.write(data)
+            yield path
+        finally:
+            _remove_folder(folder)
+
+    def _temporary_folder(self, name: str) -> str:
+        final = self.path(name)
+        folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
+        with self._writing():
+            os.makedirs(os.path.dirname(final), exist_ok=True)
+            os.mkdir(folder)
+        return folder
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

@@ -29,6 +29,7 @@ class Completed(NamedTuple):
         stderr: the last 2,000 bytes of its standard error.
         timed_out: whether its time was over.
         flooded: whether it wrote more than the limit.
+        unsent: how many bytes of the request it did not take.
     """
 
     status: int | None
@@ -36,6 +37,7 @@ class Completed(NamedTuple):
     stderr: bytes
     timed_out: bool
     flooded: bool
+    unsent: int = 0
 
 
 class Child:
@@ -63,6 +65,7 @@ class Child:
     ) -> None:
         self._deadline = time.monotonic() + seconds
         self._max_output = max_output
+        self._ended = False
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -74,7 +77,10 @@ class Child:
         )
 
     def kill(self) -> None:
-        """End the child and its group, whether or not it was asked anything."""
+        """End the child and its group, whether or not it was asked anything; once is enough."""
+        if self._ended:  # by now its number may be another group's
+            return
+        self._ended = True
         process = self._process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -98,9 +104,10 @@ class Child:
         assert stdout is not None
         assert stderr is not None
         pending, answer, errors = memoryview(request), bytearray(), bytearray()
+        unsent = len(pending)
 
         def completed(status: int | None, *, timed_out: bool = False, flooded: bool = False) -> Completed:
-            return Completed(status, bytes(answer), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded)
+            return Completed(status, bytes(answer), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded, unsent)
 
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
@@ -119,7 +126,8 @@ class Child:
                 if stdin in ready:
                     try:
                         pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
-                    except BrokenPipeError:  # it wants no more; its answer decides
+                        unsent = len(pending)
+                    except BrokenPipeError:  # it wants no more; whoever asked decides what its answer is worth
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)

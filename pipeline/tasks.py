@@ -24,9 +24,9 @@ from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from pipeline import cli, embedding, render, settings, stages, store
+from pipeline import cli, embedding, engines, render, settings, stages, store
 from pipeline.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
-from pipeline.errors import HELP, Fallback, Unusable
+from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Once, Session, existing_folder, recall
 from pipeline.stages.recall import RecallResult
 
@@ -202,7 +202,7 @@ def _index() -> Outcome:
     except Fallback as fallback:
         _tell(f"no native index: {fallback}")
         if fallback.word not in _NO_FAILURE:
-            _tell(HELP[fallback.word])
+            _tell(engines.advice(_session().settings().runtime, fallback))
             return _failed(1)
     return outcome
 

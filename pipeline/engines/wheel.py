@@ -12,8 +12,17 @@ from pipeline.errors import Fallback
 DATABASE = "vectors.rvf"
 METADATA = "vectors.json"
 CODE = ("engines/wheel_worker.py",)
+OPENING_CHANGES = False
+HELP = {
+    "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
+    "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4.",
+    "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
+    "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
+    "ruvector-sdk-api-mismatch": "The installed engine lacks RvfStore: pip install ruvector==0.1.4.",
+}
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
+_AROUND = 1 << 16
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 
@@ -56,3 +65,8 @@ def _sdk(folder: str) -> Sdk:
 def worker_argv(sdk: Sdk) -> list[str]:
     """A bare interpreter, isolated and without site-packages, that runs the worker script."""
     return [sys.executable, "-I", "-S", "-B", _WORKER, sdk.folder]
+
+
+def room(size: int) -> int:
+    """The vectors, and what stands around them in the one file."""
+    return size + _AROUND
