@@ -46,7 +46,34 @@ def _parser() -> argparse.ArgumentParser:
     _add_root(check)
     check.add_argument("--json", action="store_true", help="as JSON")
     check.set_defaults(run=_doctor)
+    _add_evidence(commands)
     return parser
+
+
+def _add_evidence(commands: Any) -> None:
+    """The commands that take evidence in. What they do is imported only when one of them runs."""
+
+    def command(name: str, about: str) -> Any:
+        parser = commands.add_parser(name, help=about, allow_abbrev=False)
+        _add_root(parser)
+        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.set_defaults(run=_evidence, command=name)
+        return parser
+
+    command("stage", "take a proposed patch in; it prints the candidate's id").add_argument(
+        "patch", metavar="PATCH", help="a JSON file; - for standard input"
+    )
+    command("validate", "run the original and the proposed suite, and remember the outcome").add_argument(
+        "id", metavar="ID", help="a candidate"
+    )
+    command("candidates", "what is staged, its state, and why it was rejected")
+    command("learn", "what episodes have in common: tentative, never a rule")
+    command("export", "counts of the memory: no code, path, id, digest or time")
+    forget = command("forget", "remove episodes, on a person's word")
+    forget.add_argument("ids", nargs="+", metavar="ID", help="an episode, by its first 8 digits or more")
+    forget.add_argument("--why", required=True, metavar="TEXT", help="the person's reason")
+    merge = command("merge", "take another worktree's memory into this one's")
+    merge.add_argument("--from", dest="source", required=True, metavar="DIR", help="the other worktree")
 
 
 def _add_root(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +127,22 @@ def number(value: object) -> Any:
         return int(value) if isinstance(value, str) and value.strip().isascii() else value
     except ValueError:
         return value
+
+
+def _evidence(arguments: argparse.Namespace) -> int:
+    from pipeline.evidence import commands
+
+    ended = commands.run(arguments.command, vars(arguments))
+    say(ended.output, ended.notes)
+    return ended.status
+
+
+def say(output: str, notes: str) -> None:
+    """Print an answer, and to standard error what else a person should know."""
+    if notes:
+        print(notes, file=sys.stderr)
+    if output:
+        write(output)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

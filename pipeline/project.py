@@ -45,6 +45,15 @@ class Provenance(NamedTuple):
     services_hash: str
     source_hash: str
 
+    def to_dict(self) -> dict[str, str]:
+        """As a record holds it."""
+        return {
+            "fingerprint": self.fingerprint,
+            "runner": self.runner,
+            "servicesHash": self.services_hash,
+            "sourceHash": self.source_hash,
+        }
+
 
 def check_relative(path: str) -> None:
     """Refuse a project path that is absolute, leads upwards, or is written in more than one way.
@@ -197,7 +206,11 @@ def snapshot(root: str, listing: Listing | None = None) -> dict[str, str]:
 
 def provenance(root: str, settings: Settings, listing: Listing | None = None) -> Provenance:
     """Today's provenance of the project: digests of its sources, of what runs its tests, and of its services."""
-    files = snapshot(root, listing)
+    return provenance_of(root, settings, snapshot(root, listing))
+
+
+def provenance_of(root: str, settings: Settings, files: dict[str, str]) -> Provenance:
+    """The provenance of a project whose :func:`snapshot` is ``files``."""
     runner = canonical.digest(runner_identity(root, settings, files))
     return Provenance(
         fingerprint=canonical.digest({"files": files, "runner": runner, "services": settings.services}),

@@ -30,7 +30,7 @@ from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars")
+_VARIABLES = ("query", "root", "format", "limit", "max_chars", "source")
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -158,6 +158,44 @@ def task_query() -> Task:
 def task_recall() -> Task:
     """answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
     return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
+
+
+def task_learn() -> Task:
+    """What episodes have in common: tentative, never a rule"""
+    return {"actions": [_evidence("learn")], "uptodate": [False], "verbosity": 2}
+
+
+def task_export() -> Task:
+    """Counts of the memory: no code, path, id, digest or time"""
+    return {"actions": [_evidence("export")], "uptodate": [False], "verbosity": 2}
+
+
+def task_merge() -> Task:
+    """Take another worktree's memory in: source=DIR"""
+    return {"actions": [_evidence("merge")], "uptodate": [False], "verbosity": 2}
+
+
+def _evidence(command: str) -> Callable[[], Outcome]:
+    """A command of ``testlore`` as an action."""
+
+    def action() -> Outcome:
+        form, source = doit.get_var("format", "table"), doit.get_var("source")
+        wrong = _unknown_variables(near_misses_only=False)
+        if form not in ("table", "json"):
+            wrong = f"format is {form!r}; allowed: table, json"
+        if command == "merge" and source is None:
+            wrong = wrong or "source is missing; give it as in: doit merge source=../other-worktree"
+        if wrong:
+            return _refused(wrong)
+        from pipeline.evidence import commands
+
+        if source is not None:
+            source = os.path.join(doit.get_initial_workdir() or os.getcwd(), source)
+        ended = commands.run(command, {"root": _root(), "json": form == "json", "source": source})
+        cli.say(ended.output, ended.notes)
+        return _failed(ended.status)
+
+    return action
 
 
 def _index() -> Outcome:
