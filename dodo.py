@@ -1,6 +1,13 @@
 """The door for doit: ``doit list`` shows what there is."""
 
+import sys
+
 from pipeline.tasks import *  # noqa: F403
-from pipeline.tasks import doit_config, task_export, task_learn, task_merge  # noqa: F401
+from pipeline.tasks import Task, doit_config, task_export, task_learn, task_merge  # noqa: F401
 
 DOIT_CONFIG = doit_config()
+
+
+def task_bench() -> Task:
+    """Time warm and cold recalls as ratios to plain starts"""
+    return {"actions": [[sys.executable, "benchmarks/bench.py"]], "uptodate": [False], "verbosity": 2}

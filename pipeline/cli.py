@@ -12,6 +12,7 @@ from pipeline import __version__, render, stages
 from pipeline.stages import recall
 from pipeline.stages.recall import RecallResult
 
+_COLUMNS = 80
 _BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
 
 
@@ -27,12 +28,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="testlore", description="A project's test memory.", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"testlore {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Argparse asks for the terminal's width whenever it is given none, and imports much for that."""
+    return argparse.HelpFormatter(prog, width=_COLUMNS)
 
-    ask = commands.add_parser("recall", help="ask the memory what was already tried", allow_abbrev=False)
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="testlore", description="A project's test memory.")
+    parser.add_argument("--version", action="version", version=f"testlore {__version__}")
+    commands = parser.add_subparsers(prog="testlore", metavar="COMMAND", required=True)
+
+    ask = commands.add_parser("recall", help="ask the memory what was already tried")
     ask.add_argument("--query", required=True, help="what the next test is about")
     _add_root(ask)
     forms = ask.add_mutually_exclusive_group()
@@ -54,7 +65,7 @@ def _add_evidence(commands: Any) -> None:
     """The commands that take evidence in. What they do is imported only when one of them runs."""
 
     def command(name: str, about: str) -> Any:
-        parser = commands.add_parser(name, help=about, allow_abbrev=False)
+        parser = commands.add_parser(name, help=about)
         _add_root(parser)
         parser.add_argument("--json", action="store_true", help="as JSON")
         parser.set_defaults(run=_evidence, command=name)

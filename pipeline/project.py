@@ -141,7 +141,7 @@ class Listing:
         """
         listed = self._from_git() or _walk(self._root)
         kept = {path for path in listed if not IGNORED_FOLDERS.intersection(path.split("/")[:-1])}
-        return sorted(kept, key=lambda path: path.encode("utf-16-be", "surrogatepass"))
+        return sorted(kept, key=_utf16)
 
     def close(self) -> None:
         """End git if nobody wants the answer any more."""
@@ -164,6 +164,11 @@ class Listing:
         if process.returncode:
             return []
         return [os.fsdecode(path) for path in output.split(b"\0") if path]
+
+
+def _utf16(path: str) -> bytes:
+    """A key that sorts paths as JavaScript does, by UTF-16 code units."""
+    return path.encode("utf-16-be", "surrogatepass")
 
 
 def _walk(root: str) -> Iterator[str]:

@@ -57,6 +57,7 @@ def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
         except (Fallback, Unusable):
             return False
 
+    uptodate.__qualname__ = question.__qualname__  # what `doit info` shows
     return uptodate
 
 
@@ -106,7 +107,7 @@ def _watched() -> list[str]:
 def task_validate() -> Task:
     """Verify the configuration and the canonical store"""
     return {
-        "actions": [_run(lambda session: session.scope())],
+        "actions": [_run(Session.validate)],
         "file_dep": _inputs(),
         "targets": _in_cache(VALIDATED),
         "uptodate": [_proved(Session.is_validated)],
@@ -156,7 +157,7 @@ def task_query() -> Task:
 
 
 def task_recall() -> Task:
-    """answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
+    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
     return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
 
 
@@ -299,18 +300,19 @@ def doit_config() -> dict[str, Any]:
 
 
 def _dep_file() -> str:
-    """Doit's own database: in the project's derived cache, or in memory where none can or should be there."""
+    """Find doit's own database: in the project's derived cache, or in memory where none can or should be there."""
     commands = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
-    running = commands.isdisjoint(sys.argv[1:])
     try:
         session = _session()
         session.engine()
         path = session.cache.path(DOIT_DATABASE)
-        if "clean" in sys.argv[1:]:
-            return ":memory:"
-        if running and session.settings().learning:
+        if commands.isdisjoint(sys.argv[1:]):
+            if not session.settings().learning:
+                return ":memory:"
             _probe(path)
-        return path if _readable(path) else ":memory:"
+        elif "clean" in sys.argv[1:] or not os.path.exists(path):
+            return ":memory:"
+        return path if _is_readable(path) else ":memory:"
     except (Fallback, Unusable, OSError):
         return ":memory:"
 
@@ -331,10 +333,8 @@ def _probe(path: str) -> None:
             os.unlink(probe)
 
 
-def _readable(path: str) -> bool:
-    """Whether doit can use the database at ``path``: it is there, or can be made, and is not garbage."""
-    if not os.path.isdir(os.path.dirname(path)):
-        return False
+def _is_readable(path: str) -> bool:
+    """Whether the database at ``path``, which may be new, is one that doit can use."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("select count(*) from sqlite_master").fetchone()

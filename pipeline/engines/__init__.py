@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import binascii
 import importlib
-import math
 from typing import Any, NamedTuple, Protocol, cast
 
 from pipeline import canonical
@@ -152,7 +151,7 @@ def _check_hits(hits: list[Any], rows: int) -> list[Hit]:
             raise Fallback("ruvector-invalid-worker-output", "a row that nobody asked about")
         if row in found:
             raise Fallback("ruvector-invalid-worker-output", "a row comes twice")
-        if not math.isfinite(distance) or not -_TOLERANCE <= distance <= 2 + _TOLERANCE:
+        if not -_TOLERANCE <= distance <= 2 + _TOLERANCE:  # false for NaN, and for whole numbers beyond all floats
             raise Fallback("ruvector-invalid-worker-output", "a distance that cannot be")
         found[row] = min(1.0, max(0.0, 1.0 - distance))
     if len(found) != rows:

@@ -110,7 +110,13 @@ class Session:
         return store.read_bytes(self.root)
 
     def _validate(self) -> validate.Scope:
-        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
+        return validate.run(self.root, self.settings(), self.receipt(), self.store_data())
+
+    def validate(self) -> validate.Scope:
+        """The verified scope, with a receipt of it kept in the cache."""
+        scope = self.scope()
+        validate.keep_receipt(self.cache, scope, self.receipt())
+        return scope
 
     def is_validated(self) -> bool:
         """Whether a sealed receipt vouches for the configuration and the store as they are now."""
@@ -192,7 +198,7 @@ class Session:
             Unusable: nothing can be recalled at all.
         """
         assert self.query is not None
-        scope = self.scope()
+        scope = self.validate()
         retrieval, details = "deterministic-lexical", None
         warnings: tuple[str, ...] = (GENERAL_WARNING,)
         try:

@@ -88,6 +88,8 @@ def _build(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, rows
         _check_room(path, sum(map(len, rows)) + _PAGE_ALLOWANCE)
         worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)
         engines.build(worker, os.path.relpath(path, root), configured.dimensions, rows)
+        if not os.path.isfile(path):
+            raise Fallback("ruvector-invalid-worker-output", "the engine made no database")
         with open(path, "rb") as file:
             data = file.read(MAX_DATABASE_BYTES + 1)
         if len(data) > MAX_DATABASE_BYTES:

@@ -177,7 +177,8 @@ def fallback_warning(fallback: Fallback) -> tuple[str, ...]:
     if fallback.word == "ruvector-disabled":
         return ()
     warning = f"RuVector fallback: {fallback.word}"
-    return (f"{warning}: {fallback.hint[:_MAX_HINT_CHARACTERS]}",) if fallback.hint else (warning,)
+    hint = " ".join(fallback.hint.split())[:_MAX_HINT_CHARACTERS]
+    return (f"{warning}: {hint}",) if hint else (warning,)
 
 
 def cut(result: RecallResult, max_chars: int) -> RecallResult:

@@ -54,17 +54,24 @@ def read_receipt(cache: Cache) -> Receipt:
     return Receipt(str(value.get("config")), str(value.get("store")), str(value["checker"]))
 
 
-def run(root: str, cache: Cache, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
+def run(root: str, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
     """Verify the store's bytes, and find the episodes in scope.
 
     Raises:
         Unusable: ``store-corrupt``.
     """
-    digest = canonical.digest(data)
-    read = store.parse(data, known_valid=digest == receipt.store)
-    passed = Receipt(configured.config_digest, digest, _checker())
-    if configured.enabled and not configured.plugin_problem and passed != receipt:
-        with contextlib.suppress(Fallback):  # without a receipt everything is verified again next time
-            cache.write_sealed(VALIDATED, {"schemaVersion": 1, **passed._asdict()})
+    read = store.parse(data, known_valid=canonical.digest(data) == receipt.store)
     framework = project.framework(root, configured)
     return Scope(configured, framework, read, [record for record in read.records if record["framework"] == framework])
+
+
+def keep_receipt(cache: Cache, scope: Scope, receipt: Receipt) -> None:
+    """Seal in the cache that configuration and store were verified, unless that very receipt is there.
+
+    A disabled plugin makes no cache; without a receipt everything is verified again next time.
+    """
+    configured = scope.settings
+    passed = Receipt(configured.config_digest, scope.store.digest, _checker())
+    if configured.enabled and not configured.plugin_problem and passed != receipt:
+        with contextlib.suppress(Fallback):
+            cache.write_sealed(VALIDATED, {"schemaVersion": 1, **passed._asdict()})

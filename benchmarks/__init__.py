@@ -1,0 +1,1 @@
+"""The benchmarks that ``doit bench`` runs, and their results."""

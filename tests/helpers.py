@@ -1,0 +1,342 @@
+"""What the tests share: a project under test and its doors, stores that are sealed, engines that are broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pipeline
+from pipeline import canonical, schemas, store
+
+REPOSITORY = Path(pipeline.__file__).resolve().parents[1]
+DATA = Path(__file__).resolve().parent / "data"
+DOORS = ("testlore", "doit")
+QUERY = "zero boundary"
+PLUGIN = {"enabled": True, "dimensions": 128, "timeoutMs": 10_000, "embedding": {"mode": "feature-vectors"}}
+_SECONDS = 60
+_FALLBACK = "RuVector fallback: "
+
+Done = subprocess.CompletedProcess[str]
+Json = dict[str, Any]
+
+
+class Project:
+    """A project with a memory, and the two doors to ask it: the ``testlore`` command and doit.
+
+    Args:
+        root: its folder.
+        env: what its processes get beside our own environment.
+        before: what a process does before it becomes the program, such as giving up rights.
+    """
+
+    def __init__(
+        self, root: Path, env: Mapping[str, str] | None = None, before: Callable[[], None] | None = None
+    ) -> None:
+        self.root = root
+        self.env = dict(env or {})
+        self.before = before
+
+    @property
+    def store(self) -> Path:
+        return self.root / store.INDEX_FILE
+
+    @property
+    def cache(self) -> Path:
+        return self.root / ".tddswarm/learning/ruvector"
+
+    @property
+    def database(self) -> Path:
+        return self.cache / "vectors.rvf"
+
+    @property
+    def metadata(self) -> Path:
+        return self.cache / "vectors.json"
+
+    def with_env(self, **env: str) -> Project:
+        return Project(self.root, {**self.env, **env}, self.before)
+
+    def confined(self, before: Callable[[], None]) -> Project:
+        return Project(self.root, self.env, before)
+
+    def moved(self, root: Path) -> Project:
+        """A copy elsewhere, as a fresh clone with a restored cache is: other inodes, and new times."""
+        shutil.copytree(self.root, root, symlinks=True, copy_function=shutil.copyfile)
+        return Project(root, self.env, self.before)
+
+    def configure(self, plugin: Json | None = None, **others: Any) -> None:
+        """Write the configuration: the usual plugin with these changes, and other keys."""
+        config = {"adapter": "node", "plugins": {"ruvector": {**PLUGIN, **(plugin or {})}}, **others}
+        (self.root / "tddswarm.config.json").write_text(json.dumps(config))
+
+    def records(self) -> list[Json]:
+        records: list[Json] = json.loads(self.store.read_bytes())["records"]
+        return records
+
+    def write_store(self, records: list[Json], **others: Any) -> None:
+        """Seal and write a store of these records, newest first."""
+        self.store.parent.mkdir(parents=True, exist_ok=True)
+        value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
+        self.store.write_bytes(canonical.to_bytes(json.dumps(canonical.seal(value), indent=2, ensure_ascii=False)))
+
+    def run(self, *argv: str, **options: Any) -> Done:
+        env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        given: dict[str, Any] = {
+            "cwd": self.root,
+            "env": {**env, **self.env},
+            "preexec_fn": self.before,
+            "capture_output": True,
+            "text": True,
+            "encoding": "utf-8",
+            "timeout": _SECONDS,
+        }
+        return subprocess.run(argv, **{**given, **options})
+
+    def python(self, *argv: str, **options: Any) -> Done:
+        return self.run(sys.executable, *argv, **options)
+
+    def testlore(self, *argv: str, **options: Any) -> Done:
+        return self.python("-m", "pipeline", *argv, **options)
+
+    def doit(self, *argv: str, **options: Any) -> Done:
+        dodo = str(REPOSITORY / "dodo.py")
+        return self.python("-m", "doit", *doit_argv(argv, dodo), f"root={self.root}", **options)
+
+    def recall(self, door: str = "testlore", query: str = QUERY, **options: Any) -> Done:
+        """Ask for JSON through a door."""
+        if door == "doit":
+            return self.doit("recall", f"query={query}", "format=json", **options)
+        return self.testlore("recall", "--query", query, "--json", **options)
+
+    def ask(self, door: str = "testlore", query: str = QUERY, status: int = 0) -> Json:
+        """Ask, and hold the answer to what every answer must be: valid, one line, and the store left as it was."""
+        before = content(self.store)
+        done = self.recall(door, query)
+        assert done.returncode == status, done.stderr
+        assert done.stdout.endswith("\n"), done.stderr
+        assert done.stdout.count("\n") == 1
+        assert "Traceback" not in done.stderr
+        answer: Json = json.loads(done.stdout)
+        assert schemas.first_problem("answer", answer) is None
+        assert content(self.store) == before
+        return answer
+
+    def ask_natively(self, door: str = "testlore", query: str = QUERY) -> str:
+        """Ask, see that the native engine answered, and tell whether its index was built or reused."""
+        answer = self.ask(door, query)
+        assert answer["retrieval"] == "ruvector", answer["warnings"]
+        assert answer["records"]
+        cache: str = answer["retrievalDetails"]["cache"]
+        return cache
+
+
+def doit_argv(argv: tuple[str, ...], dodo: str) -> list[str]:
+    """Doit wants its command first, then ``-f``, and takes a task's name for the command ``run``."""
+    commands = ("run", "list", "info", "clean", "forget")
+    if argv and argv[0] in commands:
+        return [argv[0], "-f", dodo, *argv[1:]]
+    return ["run", "-f", dodo, *argv]
+
+
+def word(answer: Json) -> str:
+    """The word that says why recall fell back, or nothing."""
+    found = [warning[len(_FALLBACK) :] for warning in answer.get("warnings", []) if warning.startswith(_FALLBACK)]
+    assert len(found) <= 1
+    return found[0].partition(":")[0] if found else ""
+
+
+def ids(answer: Json) -> list[str]:
+    return [record["id"] for record in answer["records"]]
+
+
+def content(path: Path) -> bytes | str | None:
+    """A file's bytes, a link's target, or what else stands there in a word."""
+    if path.is_symlink():
+        return f"link to {os.readlink(path)}"
+    if path.is_file():
+        return path.read_bytes()
+    return "not a file" if path.exists() else None
+
+
+class State(NamedTuple):
+    """What tells whether a file is the very one that it was."""
+
+    inode: int
+    mtime: int
+    content: bytes | str | None
+
+
+def state(path: Path) -> State:
+    found = path.lstat()
+    return State(found.st_ino, found.st_mtime_ns, content(path))
+
+
+def states(folder: Path) -> dict[str, State]:
+    """Every file below a folder, without doit's own database and the lock, which hold nothing of ours."""
+    return {
+        str(path.relative_to(folder)): state(path)
+        for path in sorted(folder.rglob("*"))
+        if not path.name.startswith(("doit.sqlite3", "testlore.lock")) and (path.is_symlink() or not path.is_dir())
+    }
+
+
+def episode(number: int, text: str = "zero boundary", **changes: Any) -> Json:
+    """A valid, sealed record."""
+    body: Json = {
+        "schemaVersion": 1,
+        "id": "",
+        "candidateId": f"candidate-{number}",
+        "createdAt": f"2026-01-{number % 28 + 1:02}T00:00:{number // 28:02}.000Z",
+        "manifestHash": canonical.digest(f"manifest {number}"),
+        "validationHash": canonical.digest(f"validation {number}"),
+        "provenance": dict.fromkeys(("fingerprint", "runner", "servicesHash", "sourceHash"), canonical.digest("")),
+        "framework": "node",
+        "outcome": "accepted",
+        "tags": ["boundary"],
+        "warnings": [],
+        "context": {"language": "javascript", "changedTests": 1, "deletedFiles": 0, "purpose": "candidate-tests"},
+        "evidence": {
+            "originalCases": 1,
+            "candidateCases": 2,
+            "passedCases": 2,
+            "failedCases": 0,
+            "missingCases": 0,
+            "demonstratedDefects": 0,
+            "caughtDefects": 0,
+            "complete": True,
+        },
+        "patterns": [pattern(text)] if text else [],
+    }
+    return reseal({**body, **changes})
+
+
+def pattern(text: str) -> Json:
+    return {"language": "javascript", "content": text, "hash": canonical.digest(text)}
+
+
+def reseal(record: Json, **changes: Any) -> Json:
+    """The record with these changes, and the id and seal that fit them."""
+    record = {**record, **changes}
+    if "id" not in changes:
+        record["id"] = store.record_id(record["manifestHash"], record["outcome"])
+    return canonical.seal(record)
+
+
+def seal_file(path: Path, **changes: Any) -> None:
+    """Change keys of a sealed JSON file, and seal it anew."""
+    path.write_text(canonical.dumps(canonical.seal({**json.loads(path.read_bytes()), **changes})))
+
+
+class Sdk:
+    """A stand-in for the SDK, found before the real one: the real engine behind a module that a fault can change.
+
+    Args:
+        folder: where to make it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._fault = folder / "ruvector/fault.py"
+        package, info = folder / "ruvector", folder / "ruvector-0.1.4.dist-info"
+        package.mkdir(parents=True)
+        info.mkdir()
+        self.record = info / "RECORD"
+        self.record.write_text("ruvector/_native.py,,\n")
+        (package / "__init__.py").write_text("")
+        (package / "_native.py").write_text(_STAND_IN.format(native=str(native_module())))
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"PYTHONPATH": str(self.folder)}
+
+    def break_with(self, code: str) -> None:
+        """Let this code run when the engine is loaded; what changes no RECORD changes no key."""
+        self._fault.write_text(code)
+
+    def mend(self) -> None:
+        self._fault.unlink()
+
+
+def native_module() -> Path:
+    """The compiled module of the installed wheel."""
+    spec = find_spec("ruvector")
+    assert spec is not None, "the tests need the real engine: pip install 'testlore-recall[ruvector]'"
+    assert spec.submodule_search_locations is not None
+    return next(
+        path for path in Path(next(iter(spec.submodule_search_locations))).iterdir() if path.stem[:7] == "_native"
+    )
+
+
+_STAND_IN = """
+import importlib.machinery, importlib.util, os
+
+_path = {native!r}
+_loader = importlib.machinery.ExtensionFileLoader("_native", _path)
+_real = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_native", _path, loader=_loader))
+_loader.exec_module(_real)
+
+
+class RvfStore:
+    def __init__(self, store):
+        self._store = store
+
+    @staticmethod
+    def create(path, dimension):
+        return RvfStore(_real.RvfStore.create(path, dimension))
+
+    @staticmethod
+    def open(path, read_only):
+        return RvfStore(_real.RvfStore.open(path, read_only))
+
+    @property
+    def dimension(self):
+        return self._store.dimension
+
+    def ingest(self, vectors, ids):
+        return self._store.ingest(vectors, ids)
+
+    def query(self, vector, k):
+        return self._store.query(vector, k)
+
+    def status(self):
+        return self._store.status()
+
+    def close(self):
+        self._store.close()
+
+
+_fault = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault.py")
+if os.path.exists(_fault):
+    with open(_fault) as file:
+        exec(file.read())
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that ended and was not yet waited for does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+        return status.rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(question: Callable[[], bool], seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while not question():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
