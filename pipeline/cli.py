@@ -18,7 +18,8 @@ _BEGIN = "There is no memory here yet. It begins with the first test candidate t
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 answered, 1 the memory is unusable, 2 the call is wrong."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = _parser(recall_alone=words[:1] == ["recall"]).parse_args(words)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -38,7 +39,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, recall_alone: bool) -> argparse.ArgumentParser:
+    """The parser of all commands; of ``recall`` alone where making the others would only cost its time."""
     parser = _Parser(prog="testlore", description="A project's test memory.")
     parser.add_argument("--version", action="version", version=f"testlore {__version__}")
     commands = parser.add_subparsers(prog="testlore", metavar="COMMAND", required=True)
@@ -52,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--limit", default=recall.DEFAULT_LIMIT, metavar="N", help="records at most, 1-20; default: 5")
     ask.add_argument("--max-chars", default=recall.DEFAULT_MAX_CHARS, metavar="N", help="256-20000; default: 6000")
     ask.set_defaults(run=_recall)
+    if recall_alone:
+        return parser
 
     check = commands.add_parser("doctor", help="what is installed, which engine answers, and what to do if none does")
     _add_root(check)

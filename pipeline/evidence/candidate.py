@@ -196,7 +196,7 @@ def read_validation(root: str, name: str) -> dict[str, Any] | None:
         return None
     except ValueError:
         value = None
-    if not canonical.is_sealed(value) or len(data) > MAX_VALIDATION_BYTES:
+    if not _is_as_written(data, value):
         raise Refused("validation-tampered", f"{name}/{VALIDATION} does not fit its seal")
     problem = schemas.first_problem("validation", value)
     if problem is not None:
@@ -213,13 +213,18 @@ def _sealed(root: str, name: str, file: str, limit: int, schema: str = "") -> di
         raise Refused("candidate-changed", f"{name}/{file} is missing") from None
     except ValueError:
         value = None
-    if not canonical.is_sealed(value):
+    if not _is_as_written(data, value):
         raise Refused("candidate-changed", f"{name}/{file} does not fit its seal")
     problem = schemas.first_problem(schema, value) if schema else None
     if problem is not None:
         raise Refused("candidate-changed", f"{name}/{file}: {problem.text}")
     sealed: dict[str, Any] = value
     return sealed
+
+
+def _is_as_written(data: bytes, value: Any) -> bool:
+    """Whether a file holds a sealed object in the very bytes that we write it in."""
+    return canonical.is_sealed(value) and canonical.to_bytes(canonical.pretty(value)) == data
 
 
 def _content(root: str, name: str, file: str, digest: str) -> bytes:

@@ -45,11 +45,11 @@ class Report(NamedTuple):
 
     Attributes:
         cases: each as often as it ran.
-        collected: whether every test file could be loaded.
+        whole: whether every test file could be loaded, and no case was broken off.
     """
 
     cases: Counter[Case]
-    collected: bool
+    whole: bool
 
 
 class InvalidReport(ValueError):
@@ -74,7 +74,7 @@ class _Reader:
         self._marks: dict[str, str] = {}
         self._half_open: Counter[tuple[str, str]] = Counter()
         self.cases: Counter[Case] = Counter()
-        self.collected = True
+        self.whole = True
         self.seen_root = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -100,6 +100,9 @@ class _Reader:
 
     def _finish(self, attributes: dict[str, str]) -> None:
         classname, title, marks = attributes.get("classname", ""), attributes.get("name", ""), self._marks
+        if not title:  # pytest was told to exit while it was in this case
+            self.whole = False
+            return
         if self._is_no_case(classname, title):
             return
         failed = "failure" in marks or "error" in marks
@@ -129,7 +132,7 @@ class _Reader:
             or self._relative(title) is not None
         )
         if stands_for_file and failed:
-            self.collected = False
+            self.whole = False
         return stands_for_file
 
     def _file(self, attributes: dict[str, str]) -> str:
@@ -201,7 +204,7 @@ def parse(data: bytes, root: str) -> Report:
         raise InvalidReport(f"no XML: {expat.ErrorString(error.code)}, line {error.lineno}") from None
     except (LookupError, ValueError) as error:
         raise error if isinstance(error, InvalidReport) else InvalidReport(f"no XML: {error}") from None
-    return Report(reader.cases, reader.collected)
+    return Report(reader.cases, reader.whole)
 
 
 def _refuse_doctype(*_: Any) -> None:

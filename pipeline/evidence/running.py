@@ -167,7 +167,7 @@ def _read_report(path: str, copy: str) -> tuple[str, Counter[Case]]:
         report = junit.parse(data, copy)
     except junit.InvalidReport:
         return "report-invalid", Counter()
-    if not report.collected:
+    if not report.whole:
         return "collection-failed", report.cases
     return "" if report.cases else "no-cases", report.cases
 
