@@ -235,7 +235,7 @@ def test_vitest_and_jest_are_told_to_write_their_reports() -> None:
         ("x = 1\n", "no-cases"),
         ("import pytest\ndef test_a(): pass\ndef test_stops(): pytest.exit('enough', 0)\n", "collection-failed"),
         (
-            "import pytest\n@pytest.fixture(scope='session', autouse=True)\ndef end():\n    yield\n    pytest.exit('x', 3)\n"
+            "import pytest\n@pytest.fixture(autouse=True)\ndef end():\n    yield\n    pytest.exit('x', 3)\n"
             "def test_a(): pass\n",
             "status-mismatch",
         ),
