@@ -145,8 +145,9 @@ def _with_report(framework: str, runner: list[str], report: str) -> tuple[list[s
         environment = {
             "JEST_JUNIT_OUTPUT_FILE": report,
             "JEST_JUNIT_ADD_FILE_ATTRIBUTE": "true",
-            "JEST_JUNIT_CLASSNAME": "{classname}",
-            "JEST_JUNIT_TITLE": "{title}",
+            "JEST_JUNIT_SUITE_NAME": "{filepath}",
+            "JEST_JUNIT_CLASSNAME": "{filepath}",
+            "JEST_JUNIT_TITLE": "{classname} {title}",
             "JEST_JUNIT_REPORT_TEST_SUITE_ERRORS": "true",
         }
         return _after(runner, "jest", ["--ci", "--reporters=jest-junit"]), environment

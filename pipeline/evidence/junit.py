@@ -99,7 +99,7 @@ class _Reader:
             self._finish(element.attributes)
 
     def _finish(self, attributes: dict[str, str]) -> None:
-        classname, title, marks = attributes.get("classname", ""), attributes.get("name", ""), self._marks
+        classname, title, marks = attributes.get("classname", ""), attributes.get("name", "").strip(), self._marks
         if not title:  # pytest was told to exit while it was in this case
             self.whole = False
             return

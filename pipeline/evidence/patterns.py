@@ -42,7 +42,8 @@ _SECRETS = [
 _CREDENTIALS = re.compile(
     r"""(?ix)
     (?P<name> [\w.-]* (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]* ["']? \s*
-    (:=|=>|==|[:=,]) \s* [rbfu]{0,2}) (?P<quote> ["'`]) (?P<value> (\\.|(?!(?P=quote)).)+ ) (?P=quote)"""
+    (: \s* [\w.\[\]|\ ]+ (?==))? (:=|=>|==|[:=,]) \s* [rbfu]{0,2})
+    (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote)"""
 )
 _BEARER = re.compile(r"(?i)\b(?P<name>bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}")
 _USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@'\"]+@")
