@@ -84,6 +84,11 @@ class Staged(NamedTuple):
     files: int
 
 
+def _folder(root: Root) -> str:
+    """``root`` as an absolute path: suites run elsewhere, and programs are found from it there."""
+    return os.path.abspath(existing_folder(root))
+
+
 def stage(root: Root, patch: Any) -> str:
     """Stage a patch: check it, digest it, and keep it under ``.tddswarm/candidates/``; nothing else is written.
 
@@ -98,7 +103,7 @@ def stage(root: Root, patch: Any) -> str:
         Refused: the patch is not as it must be; the text names the key or path, and what is allowed.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
-    return _staging.run(existing_folder(root), patch)
+    return _staging.run(_folder(root), patch)
 
 
 def validate(root: Root, candidate_id: str) -> Validation:
@@ -110,7 +115,7 @@ def validate(root: Root, candidate_id: str) -> Validation:
         Unusable: ``configuration-invalid``, ``call-invalid``; ``store-corrupt``, ``store-unsafe``: the verdict is kept
             beside the candidate, and can be remembered when the store is mended.
     """
-    folder = existing_folder(root)
+    folder = _folder(root)
     made = _validation.run(folder, candidate_id)
     document = made.document
     ended = Validation(
@@ -135,7 +140,7 @@ def remember(root: Root, candidate_id: str) -> Remembered:
         Refused: there is none, or it is not the fresh, untampered one of the candidate and the project as they are.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
-    return _memory.remember(existing_folder(root), candidate_id)
+    return _memory.remember(_folder(root), candidate_id)
 
 
 def candidates(root: Root) -> list[Staged]:
@@ -144,7 +149,7 @@ def candidates(root: Root) -> list[Staged]:
     Raises:
         Refused: ``candidate-unsafe``.
     """
-    folder = existing_folder(root)
+    folder = _folder(root)
     return [_state(folder, name) for name in _candidate.names(folder)]
 
 
@@ -166,7 +171,7 @@ def learn(root: Root) -> list[Lesson]:
     Raises:
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
-    return _lessons.learn(existing_folder(root))
+    return _lessons.learn(_folder(root))
 
 
 def export(root: Root) -> dict[str, Any]:
@@ -175,7 +180,7 @@ def export(root: Root) -> dict[str, Any]:
     Raises:
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
-    return _lessons.export(existing_folder(root))
+    return _lessons.export(_folder(root))
 
 
 def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
@@ -185,7 +190,7 @@ def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
         Refused: ``call-invalid``: an id is not of exactly one episode, or there is no reason; nothing is removed.
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
-    return _memory.forget(existing_folder(root), ids, why)
+    return _memory.forget(_folder(root), ids, why)
 
 
 def merge(root: Root, source: Root) -> Merged:
@@ -195,4 +200,4 @@ def merge(root: Root, source: Root) -> Merged:
         Refused: ``call-invalid``: there is no memory in ``source``.
         Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
     """
-    return _memory.merge(existing_folder(root), source)
+    return _memory.merge(_folder(root), source)

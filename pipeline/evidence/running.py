@@ -132,14 +132,16 @@ def _listed(copy: str) -> list[str]:
 
 
 def _environment(folder: str, temporary: str, copy: str) -> Mapping[str, str]:
-    outer = os.environ.get("PYTHONPATH", "")
+    ours = {_FIRST, os.environ.get("TESTLORE_FIRST")}  # an outer run's, when a project runs us in its own tests
+    outer = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
     kept = {key: text for key, text in os.environ.items() if key in _KEPT or not key.startswith(_OUTER)}
     return {
         **kept,
         "TESTLORE_RUN": folder,
         "TMPDIR": temporary,
         "PWD": copy,
-        "PYTHONPATH": os.pathsep.join([_FIRST, *(entry for entry in outer.split(os.pathsep) if entry)]),
+        "TESTLORE_FIRST": _FIRST,
+        "PYTHONPATH": os.pathsep.join([_FIRST, *outer]),
         "PYTHONDONTWRITEBYTECODE": "1",
         # The older family of pytest's reports names the file of a case.
         "PYTEST_ADDOPTS": f"-p no:cacheprovider -o junit_family=xunit1 --rootdir={_quoted(copy)}",

@@ -29,6 +29,7 @@ from evidence_helpers import (
     pytest_project,
     stage_and_validate,
     tree,
+    write,
 )
 
 from pipeline import evidence, project, settings
@@ -461,3 +462,29 @@ def test_a_path_of_the_original_in_the_environment_leads_to_the_copy(
     monkeypatch.setenv("PYTHONPATH", str(root / "lib"))
     ended = stage_and_validate(root, patch(heldOutDefects=[defect("lib/calc.py")]))
     assert (ended.outcome, ended.details) == ("accepted", [])
+
+
+def test_a_program_of_the_project_is_found_from_a_relative_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"runner": [".venv/bin/python", "-m", "pytest", "{files}"]}
+    root = make_project(tmp_path / "shop", {"calc.py": CALC, "tests/test_calc.py": PYTEST_ORIGINAL}, config)
+    write(root, {".venv/bin/python": f'#!/bin/sh\nexec {sys.executable} "$@"\n'})
+    (root / ".venv/bin/python").chmod(0o755)
+    monkeypatch.chdir(root)
+    assert evidence.validate(".", evidence.stage(".", patch())).outcome == "accepted"
+
+
+def test_another_sitecustomize_still_runs_and_an_outer_run_of_ours_does_not(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer = tmp_path / "outer"
+    shutil.copytree(Path(running._FIRST), outer)
+    write(tmp_path / "theirs", {"sitecustomize.py": "import builtins\nbuiltins.theirs = 'ran'\n"})
+    monkeypatch.setenv("TESTLORE_FIRST", str(outer))
+    monkeypatch.setenv("TESTLORE_RUN", str(tmp_path / "over"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(outer), str(tmp_path / "theirs")]))
+    test = "import builtins, os\ndef test_it():\n    assert builtins.theirs == 'ran'\n"
+    test += f"    assert {str(outer)!r} not in os.environ['PYTHONPATH']\n"
+    ran = run_suite(make_project(tmp_path / "shop", {"test_it.py": test}, {"adapter": "pytest"}), folder)
+    assert ran.green, ran.output
