@@ -53,6 +53,28 @@ def dumps(value: Any) -> str:
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def pretty(value: Any) -> str:
+    """The JSON of ``value`` with an indentation of two spaces, as ECMAScript's ``JSON.stringify(value, null, 2)``."""
+    parts: list[str] = []
+    _write_indented(value, "\n", parts.append)
+    return "".join(parts)
+
+
+def _write_indented(value: Any, newline: str, put: Any) -> None:
+    if not isinstance(value, (dict, list, tuple)) or not value:
+        put(dumps(value))
+        return
+    inner = newline + "  "
+    before = "{" if isinstance(value, dict) else "["
+    for item in _ordered(value) if isinstance(value, dict) else value:
+        put(before + inner)
+        if isinstance(value, dict):
+            put(dumps(item) + ": ")
+        _write_indented(value[item] if isinstance(value, dict) else item, inner, put)
+        before = ","
+    put(newline + ("}" if isinstance(value, dict) else "]"))
+
+
 def _write(value: Any, put: Any) -> None:
     if isinstance(value, str):
         put(encode_basestring(value))

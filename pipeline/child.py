@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 _CHUNK = 1 << 16
 _STDERR_TAIL = 2_000
+_STDOUT_TAIL = 8_000
 _POLL_SECONDS = 0.02  # how soon the end of a child is seen whose pipe a grandchild keeps open
 
 
@@ -25,7 +26,7 @@ class Completed(NamedTuple):
 
     Attributes:
         status: its exit status; negative: the signal that ended it; ``None``: killed by us.
-        stdout: what it wrote, at most the limit and one chunk.
+        stdout: what it wrote, at most the limit and one chunk; without a limit the last 8,000 bytes.
         stderr: the last 2,000 bytes of its standard error.
         timed_out: whether its time was over.
         flooded: whether it wrote more than the limit.
@@ -48,7 +49,7 @@ class Child:
         cwd: the folder that it starts in.
         env: its environment; ours when ``None``.
         seconds: how long it may live, counted from here.
-        max_output: how many bytes it may write to standard output.
+        max_output: how many bytes it may write to standard output; ``None`` when only the end of it is wanted.
 
     Raises:
         OSError: it could not be started.
@@ -60,7 +61,7 @@ class Child:
         *,
         cwd: str,
         seconds: float,
-        max_output: int,
+        max_output: int | None,
         env: Mapping[str, str] | None = None,
     ) -> None:
         self._deadline = time.monotonic() + seconds
@@ -107,7 +108,8 @@ class Child:
         unsent = len(pending)
 
         def completed(status: int | None, *, timed_out: bool = False, flooded: bool = False) -> Completed:
-            return Completed(status, bytes(answer), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded, unsent)
+            tail = answer if self._max_output is not None else answer[-_STDOUT_TAIL:]
+            return Completed(status, bytes(tail), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded, unsent)
 
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
@@ -139,7 +141,9 @@ class Child:
                         into += chunk
                         if not chunk:
                             selector.unregister(pipe)
-                if len(answer) > self._max_output:
+                if self._max_output is None:
+                    del answer[: -2 * _STDOUT_TAIL]
+                elif len(answer) > self._max_output:
                     return completed(None, flooded=True)
                 del errors[: -2 * _STDERR_TAIL]
         try:

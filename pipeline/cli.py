@@ -20,7 +20,8 @@ _BEGIN = "There is no memory here yet. It begins with the first test candidate t
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 answered, 1 the memory is unusable, 2 the call is wrong."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = _parser(recall_alone=words[:1] == ["recall"]).parse_args(words)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -40,7 +41,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, recall_alone: bool) -> argparse.ArgumentParser:
+    """The parser of all commands; of ``recall`` alone where making the others would only cost its time."""
     parser = _Parser(prog="testlore", description="A project's test memory.")
     parser.add_argument("--version", action="version", version=f"testlore {__version__}")
     commands = parser.add_subparsers(prog="testlore", metavar="COMMAND", required=True)
@@ -55,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--max-chars", default=recall.DEFAULT_MAX_CHARS, metavar="N", help="256-20000; default: 6000")
     ask.add_argument("--explain", action="store_true", help="say for each record why it stands where it stands")
     ask.set_defaults(run=_recall)
+    if recall_alone:
+        return parser
 
     measure = commands.add_parser("evaluate", help="measure recall on the history of a git repository")
     measure.add_argument("--repo", required=True, metavar="DIR", help="a local git repository; nothing of it is run")
@@ -69,7 +73,34 @@ def _parser() -> argparse.ArgumentParser:
     _add_root(check)
     check.add_argument("--json", action="store_true", help="as JSON")
     check.set_defaults(run=_doctor)
+    _add_evidence(commands)
     return parser
+
+
+def _add_evidence(commands: Any) -> None:
+    """The commands that take evidence in. What they do is imported only when one of them runs."""
+
+    def command(name: str, about: str) -> Any:
+        parser = commands.add_parser(name, help=about)
+        _add_root(parser)
+        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.set_defaults(run=_evidence, command=name)
+        return parser
+
+    command("stage", "take a proposed patch in; it prints the candidate's id").add_argument(
+        "patch", metavar="PATCH", help="a JSON file; - for standard input"
+    )
+    command("validate", "run the original and the proposed suite, and remember the outcome").add_argument(
+        "id", metavar="ID", help="a candidate"
+    )
+    command("candidates", "what is staged, its state, and why it was rejected")
+    command("learn", "what episodes have in common: tentative, never a rule")
+    command("export", "counts of the memory: no code, path, id, digest or time")
+    forget = command("forget", "remove episodes, on a person's word")
+    forget.add_argument("ids", nargs="+", metavar="ID", help="an episode, by its first 8 digits or more")
+    forget.add_argument("--why", required=True, metavar="TEXT", help="the person's reason")
+    merge = command("merge", "take another worktree's memory into this one's")
+    merge.add_argument("--from", dest="source", required=True, metavar="DIR", help="the other worktree")
 
 
 def _add_root(parser: argparse.ArgumentParser) -> None:
@@ -171,6 +202,22 @@ def _show_progress(done: int, of: int) -> None:
         print(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}", end="\n" if done == of else "", file=error, flush=True)
     elif done * 10 // of > (done - 1) * 10 // of:
         print(f"{done}/{of}", file=error, flush=True)
+
+
+def _evidence(arguments: argparse.Namespace) -> int:
+    from pipeline.evidence import commands
+
+    ended = commands.run(arguments.command, vars(arguments))
+    say(ended.output, ended.notes)
+    return ended.status
+
+
+def say(output: str, notes: str) -> None:
+    """Print an answer, and to standard error what else a person should know."""
+    if notes:
+        print(notes, file=sys.stderr)
+    if output:
+        write(output)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

@@ -55,6 +55,48 @@ class Unusable(Exception):
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
+#: Exit status of each reason for which evidence is not taken in, or the memory not changed.
+REFUSALS = {
+    "patch-invalid": 2,
+    "path-refused": 2,
+    "path-protected": 2,
+    "runner-missing": 2,
+    "candidate-unknown": 2,
+    "call-invalid": 2,
+    "provenance-changed": 1,
+    "candidate-changed": 1,
+    "candidate-unsafe": 1,
+    "candidate-unwritable": 1,
+    "validation-missing": 1,
+    "validation-tampered": 1,
+    "validation-stale": 1,
+    "memory-busy": 1,
+    "memory-unwritable": 1,
+}
+
+
+class Refused(Exception):
+    """Evidence is not taken in, or the memory is not changed; nothing was written.
+
+    Args:
+        reason: one of the keys of :data:`REFUSALS`.
+        detail: a text for people.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+    @property
+    def exit_status(self) -> int:
+        """1: the candidate, its validation or the memory is not as it must be; 2: the call is wrong."""
+        return REFUSALS[self.reason]
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
 class UnsafePath(OSError):
     """A path leads out of the project, through a symbolic link, or to something that is not a file."""
 

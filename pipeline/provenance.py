@@ -26,6 +26,15 @@ class Provenance(NamedTuple):
     services_hash: str
     source_hash: str
 
+    def to_dict(self) -> dict[str, str]:
+        """As a record holds it."""
+        return {
+            "fingerprint": self.fingerprint,
+            "runner": self.runner,
+            "servicesHash": self.services_hash,
+            "sourceHash": self.source_hash,
+        }
+
 
 def take(root: str, settings: Settings, taking: sources.Taking | None = None) -> Provenance:
     """Today's provenance of the project: digests of its sources, of what runs its tests, and of its services.
@@ -33,7 +42,11 @@ def take(root: str, settings: Settings, taking: sources.Taking | None = None) ->
     Args:
         taking: a taking of the project's snapshot that was begun before.
     """
-    snapshot = (taking or sources.Taking(root, TOOL_FILES)).snapshot()
+    return of_snapshot(root, settings, (taking or sources.Taking(root, TOOL_FILES)).snapshot())
+
+
+def of_snapshot(root: str, settings: Settings, snapshot: sources.Snapshot) -> Provenance:
+    """The provenance of a project with these sources."""
     runner = canonical.digest(runner_identity(root, settings, snapshot.tools))
 
     def fingerprint(files: dict[str, str]) -> str:

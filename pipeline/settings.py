@@ -28,6 +28,7 @@ class Settings(NamedTuple):
         adapter: the framework, when it is given.
         runner, agent: argument vectors; empty when not given.
         environment, services: labels by name.
+        run_seconds: how long one run of a test suite may take, 1–86400 s.
     """
 
     config_digest: str = ""
@@ -45,6 +46,7 @@ class Settings(NamedTuple):
     agent: tuple[str, ...] = ()
     environment: dict[str, str] = {}  # noqa: RUF012
     services: dict[str, str] = {}  # noqa: RUF012
+    run_seconds: int = 600
 
 
 def read(root: str) -> bytes:
@@ -103,6 +105,7 @@ def parse(data: bytes, *, known_valid: bool = False) -> Settings:
         agent=tuple(config.get("agent", ())),
         environment=config.get("environment", {}),
         services=config.get("services", {}),
+        run_seconds=int(config.get("validation", {}).get("timeoutSeconds", 600)),
     )
 
 

@@ -32,7 +32,7 @@ from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart")
+_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart", "source")
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -187,6 +187,44 @@ def _evaluate() -> Outcome:
     here = doit.get_initial_workdir() or os.getcwd()
     target = None if chart is None else os.path.join(here, chart)
     return _failed(cli.evaluate(os.path.join(here, repo), _root(), form, target))
+
+
+def task_learn() -> Task:
+    """What episodes have in common: tentative, never a rule"""
+    return {"actions": [_evidence("learn")], "uptodate": [False], "verbosity": 2}
+
+
+def task_export() -> Task:
+    """Counts of the memory: no code, path, id, digest or time"""
+    return {"actions": [_evidence("export")], "uptodate": [False], "verbosity": 2}
+
+
+def task_merge() -> Task:
+    """Take another worktree's memory in: source=DIR"""
+    return {"actions": [_evidence("merge")], "uptodate": [False], "verbosity": 2}
+
+
+def _evidence(command: str) -> Callable[[], Outcome]:
+    """A command of ``testlore`` as an action."""
+
+    def action() -> Outcome:
+        form, source = doit.get_var("format", "table"), doit.get_var("source")
+        wrong = _unknown_variables(near_misses_only=False)
+        if form not in ("table", "json"):
+            wrong = f"format is {form!r}; allowed: table, json"
+        if command == "merge" and source is None:
+            wrong = wrong or "source is missing; give it as in: doit merge source=../other-worktree"
+        if wrong:
+            return _refused(wrong)
+        from pipeline.evidence import commands
+
+        if source is not None:
+            source = os.path.join(doit.get_initial_workdir() or os.getcwd(), source)
+        ended = commands.run(command, {"root": _root(), "json": form == "json", "source": source})
+        cli.say(ended.output, ended.notes)
+        return _failed(ended.status)
+
+    return action
 
 
 def _index() -> Outcome:

@@ -37,6 +37,13 @@ def test_what_is_written_is_read_back_and_written_the_same(value: Any) -> None:
     assert canonical.dumps(canonical.loads(once)) == once
 
 
+@given(values)
+def test_the_indented_form_is_the_same_value_as_javascript_lays_it_out(value: Any) -> None:
+    text = canonical.pretty(value)
+    assert canonical.dumps(canonical.loads(text)) == canonical.dumps(value)
+    assert json.dumps(json.loads(text), indent=2, ensure_ascii=False).count("\n") == text.count("\n")
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_keeps_its_value(number: float) -> None:
     assert float(canonical.dumps(number)) == number

@@ -98,3 +98,10 @@ def test_killing_leaves_no_open_files() -> None:
     for _ in range(20):
         Child([sys.executable, "-c", "input()"], cwd="/", seconds=9, max_output=9).kill()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_without_a_limit_a_flood_is_read_to_its_end_and_its_end_is_kept() -> None:
+    child = Child([sys.executable, "-c", "print('x' * 3_000_000 + 'last words')"], cwd="/", seconds=20, max_output=None)
+    done = child.ask(b"")
+    assert (done.status, done.flooded, len(done.stdout)) == (0, False, 8_000)
+    assert done.stdout.endswith(b"last words\n")

@@ -1,0 +1,153 @@
+"""The commands ``stage validate candidates learn export forget merge``: what they call, and how it is printed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from pipeline import canonical, evidence, render
+from pipeline.errors import Refused, Unusable
+
+_MAX_PATCH_BYTES = 128 << 20
+_SHORT_ID = 12
+
+
+class Answer(NamedTuple):
+    """What a command answers.
+
+    Attributes:
+        status: 0 answered, 1 the candidate or the memory is not as it must be, 2 the call is wrong.
+        output: for standard output, with its final newline; or empty.
+        notes: for standard error, or empty.
+    """
+
+    status: int
+    output: str
+    notes: str
+
+
+class _Printed(NamedTuple):
+    """An answer as a JSON value and as text for people."""
+
+    value: Any
+    text: str
+    notes: str = ""
+
+
+def run(command: str, arguments: Mapping[str, Any]) -> Answer:
+    """Run a command.
+
+    Args:
+        command: one of the seven.
+        arguments: ``root``, ``json``, and what the command takes.
+    """
+    try:
+        answer = _COMMANDS[command](arguments)
+    except (Refused, Unusable) as problem:
+        output = canonical.dumps({"reason": str(problem)}) + "\n" if arguments["json"] else ""
+        return Answer(problem.exit_status, output, f"testlore: {render.printable(str(problem))}")
+    output = canonical.dumps(answer.value) if arguments["json"] else render.printable(answer.text)
+    return Answer(0, output + "\n", render.printable(answer.notes))
+
+
+def _stage(arguments: Mapping[str, Any]) -> _Printed:
+    name = arguments["patch"]
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(_MAX_PATCH_BYTES + 1)
+        else:
+            with open(name, "rb") as file:
+                data = file.read(_MAX_PATCH_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise Refused("call-invalid", f"patch is {name!r}, which cannot be read: {error}") from None
+    if len(data) > _MAX_PATCH_BYTES:
+        raise Refused("patch-invalid", f"larger than {_MAX_PATCH_BYTES} bytes")
+    try:
+        patch = canonical.loads(data)
+    except ValueError as error:
+        raise Refused("patch-invalid", f"not JSON: {error}") from None
+    made = evidence.stage(arguments["root"], patch)
+    return _Printed({"id": made}, made)
+
+
+def _validate(arguments: Mapping[str, Any]) -> _Printed:
+    ended = evidence.validate(arguments["root"], arguments["id"])
+    value = {
+        "id": ended.id,
+        "outcome": ended.outcome,
+        "reasons": ended.reasons,
+        "details": ended.details,
+        "evidence": ended.evidence,
+        "record": ended.record or None,
+    }
+    if ended.not_remembered:
+        value["notRemembered"] = ended.not_remembered
+    counts = ended.evidence
+    lines = [
+        f"{ended.id} {ended.outcome}{': ' if ended.reasons else ''}{', '.join(ended.reasons)}",
+        *(f"  {detail}" for detail in ended.details),
+        f"  {counts['passedCases']} of {counts['candidateCases']} cases passed, {counts['missingCases']} missing; "
+        f"{counts['caughtDefects']} of {counts['demonstratedDefects']} demonstrated defects caught",
+        f"  remembered as {ended.record[:_SHORT_ID]}" if ended.record else f"  not remembered: {ended.not_remembered}",
+    ]
+    return _Printed(value, "\n".join(lines), ended.output)
+
+
+def _candidates(arguments: Mapping[str, Any]) -> _Printed:
+    found = evidence.candidates(arguments["root"])
+    value = {"candidates": [one._asdict() for one in found]}
+    if not found:
+        return _Printed(value, "No candidate is staged.")
+    from tabulate import tabulate
+
+    rows = [(one.id, one.state, one.files, "\n".join(one.reasons)) for one in found]
+    headers = ("candidate", "state", "files", "why")
+    return _Printed(value, tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=[None, None, None, 60]))
+
+
+def _learn(arguments: Mapping[str, Any]) -> _Printed:
+    lessons = evidence.learn(arguments["root"])
+    value = {"lessons": [{**one._asdict(), "tentative": True} for one in lessons], "advisoryOnly": True}
+    lines = []
+    for one in lessons:
+        named = " ".join(name[:_SHORT_ID] for name in one.episodes)
+        lines += [f"{one.kind}: {one.text}", f"  episodes: {named}"]
+    end = "Tentative: counted, not understood. No lesson is a rule." if lessons else "No lesson yet: nothing recurred."
+    return _Printed(value, "\n".join([*lines, end]))
+
+
+def _export(arguments: Mapping[str, Any]) -> _Printed:
+    counts = evidence.export(arguments["root"])
+    return _Printed(counts, canonical.pretty(counts))
+
+
+def _forget(arguments: Mapping[str, Any]) -> _Printed:
+    removed = evidence.forget(arguments["root"], arguments["ids"], arguments["why"])
+    value = {
+        "removed": [{key: one[key] for key in ("id", "outcome", "createdAt", "tags", "warnings")} for one in removed],
+        "why": arguments["why"],
+    }
+    lines = [
+        f"removed {one['id'][:_SHORT_ID]}, {one['outcome']}, of {one['createdAt']}: "
+        f"{', '.join([*one['tags'], *one['warnings']]) or 'no tags'}"
+        for one in removed
+    ]
+    return _Printed(value, "\n".join([*lines, f"why: {arguments['why']}"]))
+
+
+def _merge(arguments: Mapping[str, Any]) -> _Printed:
+    merged = evidence.merge(arguments["root"], arguments["source"])
+    text = f"{merged.added} episodes added, {merged.known} known before, {merged.dropped} left for want of room; "
+    return _Printed(merged._asdict(), f"{text}{merged.total} in memory")
+
+
+_COMMANDS: dict[str, Callable[[Mapping[str, Any]], _Printed]] = {
+    "stage": _stage,
+    "validate": _validate,
+    "candidates": _candidates,
+    "learn": _learn,
+    "export": _export,
+    "forget": _forget,
+    "merge": _merge,
+}

@@ -1,0 +1,196 @@
+"""Lets every Python that a test run starts import the copy of the project, and never the original.
+
+Python imports this module when it starts, after it read the ``.pth`` files and installed the finders of projects that
+are installed in editable mode. From here on an import that would find a source file of the original finds the copy's.
+What is no source there, such as a compiled extension or a generated version file, still comes from the original.
+
+It runs in the project's interpreter, whichever that is, so it needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+from typing import Any
+
+_FOREIGN = frozenset(["site-packages", "dist-packages", "node_modules", ".venv", "venv", ".tox", ".nox"])
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Project:
+    """The original and its copy.
+
+    Attributes:
+        original, copy: real paths.
+        witness: a folder for what is to be known after the run.
+    """
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.original: str = description["original"]
+        self.copy: str = description["copy"]
+        self.witness: str = description["witness"]
+        self._sources: str = description["sources"]
+        self._known: frozenset[str] | None = None
+        self._prefix = os.path.realpath(sys.prefix)
+
+    def relative(self, path: object) -> str | None:
+        """The path below the original's root, or ``None`` when it is elsewhere or belongs to an environment."""
+        if not isinstance(path, str) or not path:
+            return None
+        real = os.path.realpath(path)
+        if real == self.original:
+            return ""
+        if not _lies_in(real, self.original) or _lies_in(real, self.copy):
+            return None
+        if self._prefix != self.original and (real == self._prefix or _lies_in(real, self._prefix)):
+            return None
+        below = os.path.relpath(real, self.original)
+        return None if _FOREIGN.intersection(below.split(os.sep)) else below
+
+    def mapped(self, path: str) -> str:
+        """A path in the original as one in the copy; any other as it is."""
+        below = self.relative(path)
+        return path if below is None else os.path.join(self.copy, below) if below else self.copy
+
+    def is_source(self, below: str) -> bool:
+        """Whether a file of the original is one of its sources, which the copy has, or lacks on purpose."""
+        if self._known is None:
+            with open(self._sources, encoding="utf-8", errors="surrogateescape") as file:
+                self._known = frozenset(json.load(file))
+        return below.replace(os.sep, "/") in self._known
+
+    def note(self, what: str) -> None:
+        """Leave word for whoever reads the run."""
+        with open(os.path.join(self.witness, f"{what}-{os.getpid()}"), "w"):
+            pass
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+class _CopyFinder:
+    """Asks the other finders, and turns what they find in the original into what the copy has there."""
+
+    def __init__(self, project: _Project) -> None:
+        self._project = project
+        self._asking = False
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """As :meth:`importlib.abc.MetaPathFinder.find_spec`."""
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None or finder in _BUILT_IN:
+                continue
+            spec = find(name, path, target)
+            if spec is not None:
+                return self._in_copy(name, spec)
+        return self._generated(name, path)
+
+    def _in_copy(self, name: str, spec: Any) -> Any:
+        below = self._project.relative(spec.origin) if spec.has_location or spec.origin else None
+        if spec.origin and below is not None:
+            inside = os.path.join(self._project.copy, below)
+            if os.path.isfile(inside):
+                folders = spec.submodule_search_locations
+                mapped = None if folders is None else [self._project.mapped(folder) for folder in folders]
+                return importlib.util.spec_from_file_location(name, inside, submodule_search_locations=mapped)
+            if self._project.is_source(below):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return spec
+        if spec.origin is None and spec.submodule_search_locations is not None:
+            folders = list(spec.submodule_search_locations)
+            mapped = list(dict.fromkeys(self._project.mapped(folder) for folder in folders))
+            if mapped != folders:
+                found = importlib.machinery.ModuleSpec(name, None, is_package=True)
+                found.submodule_search_locations = [folder for folder in mapped if os.path.isdir(folder)]
+                return found
+        return spec
+
+    def _generated(self, name: str, path: Any) -> Any:
+        """A module that is no source, in the original of a package of the copy."""
+        folders = []
+        for folder in path or ():
+            real = os.path.realpath(folder) if isinstance(folder, str) else ""
+            if real == self._project.copy or _lies_in(real, self._project.copy):
+                folders.append(os.path.join(self._project.original, os.path.relpath(real, self._project.copy)))
+        spec = importlib.machinery.PathFinder.find_spec(name, folders) if folders else None
+        if spec is None or not spec.has_location:
+            return None
+        below = self._project.relative(spec.origin)
+        return spec if below is not None and not self._project.is_source(below) else None
+
+
+_BUILT_IN = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter)
+
+
+def _redirect_path(project: _Project) -> None:
+    """Map what the search path has of the original, and put the copy before what is installed."""
+    mapped = []
+    for entry in sys.path:
+        place = project.mapped(entry)
+        if place == entry or os.path.exists(place):
+            mapped.append(place)
+    first = next((at for at, entry in enumerate(mapped) if _FOREIGN.intersection(entry.split(os.sep))), len(mapped))
+    source = os.path.join(project.copy, "src")
+    own = [project.copy]
+    if os.path.isdir(source) and not os.path.exists(os.path.join(source, "__init__.py")):
+        own.insert(0, source)
+    sys.path[:] = list(dict.fromkeys([*mapped[:first], *own, *mapped[first:]]))
+
+
+def _redirect_finders(project: _Project) -> None:
+    """Map what the finders of editable installations keep: setuptools', and those of the package ``editables``."""
+    for finder in sys.meta_path:
+        module = sys.modules.get(getattr(finder, "__module__", "") or "")
+        for holder, key in ((module, "MAPPING"), (finder, "_redirections")):
+            table = getattr(holder, key, None)
+            if isinstance(table, dict):
+                for name, place in table.items():
+                    if isinstance(place, str) and os.path.exists(project.mapped(place)):
+                        table[name] = project.mapped(place)
+        spaces = getattr(module, "NAMESPACES", None)
+        if isinstance(spaces, dict):
+            for name, places in spaces.items():
+                if isinstance(places, list):
+                    spaces[name] = [project.mapped(place) for place in places]
+
+
+def _look_back(project: _Project) -> None:
+    """Leave word when a source of the original was imported after all."""
+    for module in list(sys.modules.values()):
+        below = project.relative(getattr(module, "__file__", None))
+        if below and project.is_source(below):
+            project.note("original")
+            return
+
+
+def _next_sitecustomize() -> None:
+    """Run the module that this one stands before."""
+    elsewhere = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+def _install() -> None:
+    try:
+        with open(os.path.join(os.environ["TESTLORE_RUN"], "project.json"), encoding="utf-8") as file:
+            project = _Project(json.load(file))
+    except (KeyError, OSError):  # not one of our runs, or one that is over
+        return
+    _redirect_path(project)
+    _redirect_finders(project)
+    sys.meta_path.insert(0, _CopyFinder(project))
+    atexit.register(_look_back, project)
+    project.note("copy")
+
+
+_install()
+_next_sitecustomize()

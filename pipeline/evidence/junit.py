@@ -1,0 +1,211 @@
+"""Test cases out of JUnit XML.
+
+The parser is the expat of Python itself. A report needs no document type, so one that has any is refused before an
+entity could be declared: nothing is ever expanded or fetched. Size, depth and number of cases are limited.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any, NamedTuple
+from xml.parsers import expat
+
+MAX_BYTES = 32 << 20
+MAX_CASES = 100_000
+MAX_NAME_CHARACTERS = 4_096
+MAX_PATH_CHARACTERS = 1_024
+
+_MAX_DEPTH = 64
+_CHUNK = 1 << 16
+
+# What pytest writes for what is no case: modules that could not be imported, or were skipped whole, and its own faults.
+_COLLECTION = ("collection failure", "collection skipped")
+_INTERNAL = ("pytest", "internal")
+_TEARDOWN = "failed on teardown with"
+_JEST_LOAD_FAILURE = "Test suite failed to run"
+
+
+class Case(NamedTuple):
+    """A test case of a run.
+
+    Attributes:
+        name: with the names of the classes or suites that it is in; without its file's.
+        file: the path of its file in the project, or empty when the report does not say.
+        outcome: ``passed``, ``failed`` or ``skipped``.
+    """
+
+    name: str
+    file: str
+    outcome: str
+
+
+class Report(NamedTuple):
+    """What a report says.
+
+    Attributes:
+        cases: each as often as it ran.
+        whole: whether every test file could be loaded, and no case was broken off.
+    """
+
+    cases: Counter[Case]
+    whole: bool
+
+
+class InvalidReport(ValueError):
+    """A file is no JUnit XML that may be read; the text says why."""
+
+
+class _Element(NamedTuple):
+    tag: str
+    attributes: dict[str, str]
+
+
+class _Reader:
+    """Collects test cases from expat's events.
+
+    Args:
+        root: the folder that the tests ran in.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._open: list[_Element] = []
+        self._marks: dict[str, str] = {}
+        self._half_open: Counter[tuple[str, str]] = Counter()
+        self.cases: Counter[Case] = Counter()
+        self.whole = True
+        self.seen_root = False
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
+        tag = tag.rpartition("}")[2]
+        if not self._open:
+            if self.seen_root or tag not in ("testsuites", "testsuite"):
+                raise InvalidReport(f"its root is <{tag:.40}>, not <testsuites> or <testsuite>")
+            self.seen_root = True
+        self._open.append(_Element(tag, attributes))
+        if len(self._open) > _MAX_DEPTH:
+            raise InvalidReport(f"nested deeper than {_MAX_DEPTH} elements")
+        if tag == "testcase":
+            self._marks = {}
+        elif tag in ("failure", "error", "skipped") and self._open[-2].tag == "testcase":
+            self._marks[tag] = attributes.get("message", "")
+
+    def end(self, _tag: str) -> None:
+        """Handle the end of an element."""
+        element = self._open.pop()
+        if element.tag == "testcase":
+            self._finish(element.attributes)
+
+    def _finish(self, attributes: dict[str, str]) -> None:
+        classname, title, marks = attributes.get("classname", ""), attributes.get("name", "").strip(), self._marks
+        if not title:  # pytest was told to exit while it was in this case
+            self.whole = False
+            return
+        if self._is_no_case(classname, title):
+            return
+        failed = "failure" in marks or "error" in marks
+        outcome = "failed" if failed else "skipped" if "skipped" in marks else "passed"
+        file = self._file(attributes)
+        case = Case(self._name(classname, title, file)[:MAX_NAME_CHARACTERS], file[:MAX_PATH_CHARACTERS], outcome)
+        identity = (classname, title)
+        # pytest writes a case that failed, and whose teardown failed as well, as two elements.
+        if "failure" not in marks and marks.get("error", "").startswith(_TEARDOWN) and self._half_open[identity]:
+            self._half_open[identity] -= 1
+            return
+        if "failure" in marks and "error" not in marks:
+            self._half_open[identity] += 1
+        self.cases[case] += 1
+        if self.cases.total() > MAX_CASES:
+            raise InvalidReport(f"more than {MAX_CASES} cases")
+
+    def _is_no_case(self, classname: str, title: str) -> bool:
+        """Whether an element stands for a file, or for the runner, instead of a case; notes if that one failed."""
+        marks = self._marks
+        failed = "failure" in marks or "error" in marks
+        messages = [marks.get("error", ""), marks.get("skipped", "")]
+        stands_for_file = (
+            (not classname and any(message in _COLLECTION for message in messages))
+            or (classname, title) == _INTERNAL
+            or _JEST_LOAD_FAILURE in (classname, title)
+            or self._relative(title) is not None
+        )
+        if stands_for_file and failed:
+            self.whole = False
+        return stands_for_file
+
+    def _file(self, attributes: dict[str, str]) -> str:
+        """The file of the case that is being closed: as the report says, or as a path in one of its other names."""
+        named = [attributes.get("file", ""), attributes.get("classname", "")]
+        for suite in reversed(self._open):
+            named += [suite.attributes.get(key, "") for key in ("file", "filepath", "name")]
+        for text in named:
+            found = self._relative(text)
+            if found is not None:
+                return found
+        parts = attributes.get("classname", "").split(".")
+        for length in range(len(parts), 0, -1):
+            found = self._relative("/".join(parts[:length]) + ".py")
+            if found is not None:
+                return found
+        return ""
+
+    def _relative(self, text: str) -> str | None:
+        """``text`` as a path under the root, if it is a file there."""
+        if not text or "\0" in text or len(text) > MAX_PATH_CHARACTERS:
+            return None
+        absolute = os.path.normpath(os.path.join(self._root, text))
+        if not absolute.startswith(self._root + os.sep) or not os.path.isfile(absolute):
+            return None
+        return os.path.relpath(absolute, self._root).replace(os.sep, "/")
+
+    def _name(self, classname: str, title: str, file: str) -> str:
+        """The name of a case without what names its file, so that it stays the same when it moves to another."""
+        module = file.removesuffix(".py").replace("/", ".")
+        if file.endswith(".py"):
+            # unittest and pytest name the module from wherever their search began.
+            tails = [module[at:] for at in range(len(module)) if at == 0 or module[at - 1] == "."]
+            prefix = next((tail for tail in tails if classname == tail or classname.startswith(f"{tail}.")), "")
+            classname = classname[len(prefix) :].removeprefix(".")
+        elif self._relative(classname) is not None:
+            classname = ""
+        suites = [one.attributes.get("name", "") for one in self._open if one.tag == "testsuite"]
+        if not classname or classname == "test":  # node's reporter calls every class so, and nests the suites
+            nested = [name for name in suites if name and self._relative(name) is None and name != "pytest"]
+            parts = [*nested, title]
+        else:
+            parts = [classname, title]
+        return " > ".join(parts).replace(self._root, "")
+
+
+def parse(data: bytes, root: str) -> Report:
+    """Read a JUnit XML report.
+
+    Args:
+        data: the report, at most :data:`MAX_BYTES`.
+        root: the folder that the tests ran in, without links; it tells which names are files, and is left out of names.
+
+    Raises:
+        InvalidReport: it is too large, no XML, has a document type, or is no JUnit report.
+    """
+    if len(data) > MAX_BYTES:
+        raise InvalidReport(f"larger than {MAX_BYTES} bytes")
+    reader = _Reader(root)
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        for start in range(0, len(data), _CHUNK):  # in pieces, so that a refusal comes before the rest is looked at
+            parser.Parse(data[start : start + _CHUNK], False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise InvalidReport(f"no XML: {expat.ErrorString(error.code)}, line {error.lineno}") from None
+    except (LookupError, ValueError) as error:
+        raise error if isinstance(error, InvalidReport) else InvalidReport(f"no XML: {error}") from None
+    return Report(reader.cases, reader.whole)
+
+
+def _refuse_doctype(*_: Any) -> None:
+    raise InvalidReport("it has a document type, which no JUnit report needs")
