@@ -48,7 +48,7 @@ class Child:
         argv: the program and its arguments; no shell sees them.
         cwd: the folder that it starts in.
         env: its environment; ours when ``None``.
-        seconds: how long it may live, counted from here.
+        seconds: how long it may take to answer, counted from when it is asked.
         max_output: how many bytes it may write to standard output; ``None`` when only the end of it is wanted.
 
     Raises:
@@ -64,7 +64,7 @@ class Child:
         max_output: int | None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
         self._max_output = max_output
         self._ended = False
         self._process = subprocess.Popen(
@@ -104,6 +104,7 @@ class Child:
         assert stdin is not None
         assert stdout is not None
         assert stderr is not None
+        deadline = time.monotonic() + self._seconds
         pending, answer, errors = memoryview(request), bytearray(), bytearray()
         unsent = len(pending)
 
@@ -118,7 +119,7 @@ class Child:
             for pipe in (stdin, stdout, stderr):
                 os.set_blocking(pipe.fileno(), False)
             while selector.get_map():
-                remaining = self._deadline - time.monotonic()
+                remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return completed(None, timed_out=True)
                 ended = process.poll() is not None
@@ -147,6 +148,6 @@ class Child:
                     return completed(None, flooded=True)
                 del errors[: -2 * _STDERR_TAIL]
         try:
-            return completed(process.wait(max(0.0, self._deadline - time.monotonic())))
+            return completed(process.wait(max(0.0, deadline - time.monotonic())))
         except subprocess.TimeoutExpired:
             return completed(None, timed_out=True)

@@ -450,3 +450,19 @@ def test_a_host_project_gets_the_tasks_beside_its_own(project: Project) -> None:
     assert json.loads(done.stdout.splitlines()[-1])["retrieval"] == "ruvector"
     assert project.python("-m", "doit").stdout == ".  hello\n"
     assert project.ask_natively() == "reused"
+
+
+def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: Project) -> None:
+    project.ask_natively()
+    project.write_store([*project.records(), episode(1, "retry timeout")])
+    counting = (
+        "import pipeline.schemas as schemas, pipeline.lexical as lexical, pipeline.embedding.features as features;"
+        "first, statistics, vectors = schemas.first_problem, lexical.statistics, features.vectors; seen = [];"
+        "schemas.first_problem = lambda *all: seen.append(all[2:3]) or first(*all);"
+        "lexical.statistics = lambda texts: seen.append('counted') or statistics(texts);"
+        "features.vectors = lambda *all: seen.append(len(all[2])) or vectors(*all);"
+        "from pipeline import recall; answer = recall('.', 'zero boundary'); import sys;"
+        "print(answer.details['cache'], seen, 'numpy' in sys.modules)"
+    )
+    done = project.python("-c", counting)
+    assert done.stdout == "built [(), ('record',), 'counted', 1] False\n", done.stderr

@@ -1,7 +1,8 @@
 """The child process of ``runtime: python``: one request in, one answer out, then the end.
 
-A script of its own, not part of the package's imports: it loads nothing but the SDK's native module.
-Its argument is the SDK's folder. It loads the module before it reads, while its parent prepares the request.
+A script of its own, not part of the package's imports: it loads nothing but the SDK's native module. Its arguments are
+the SDK's folder and how many seconds it may live. It loads the module before it reads, while its parent prepares the
+request.
 """
 
 import sys
@@ -97,4 +98,14 @@ def write(value: "dict[str, Any]") -> None:
         sys.stdout.write("{" + ", ".join(f'"{key}": {item!r}' for key, item in value.items()) + "}")
 
 
+def expire(seconds: int) -> None:
+    """End this process, native code and all, should its parent be gone before it could end it."""
+    try:
+        from _signal import alarm  # type: ignore[import-not-found]
+    except ImportError:  # Windows
+        return
+    alarm(seconds)
+
+
+expire(int(sys.argv[2]))
 write(answer(sys.argv[1]))

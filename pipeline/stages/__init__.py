@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store
+from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store, text
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
@@ -62,8 +62,8 @@ class Session:
         query: what is asked; ``None`` when only the index is wanted.
 
     Attributes:
-        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the
-            stages make; call them.
+        receipt, settings, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors, index, hits:
+            what the stages make; call them.
     """
 
     def __init__(self, root: str, query: str | None = None) -> None:
@@ -76,7 +76,8 @@ class Session:
         self.settings = Once(self._settings)
         self.store_data = Once(self._read_store)
         self.scope = Once(self._validate)
-        self.terms = Once(lambda: terms.run(self.cache, self.scope()))
+        self.texts = Once(lambda: [canonical.digest(text.episode_text(record)) for record in self.scope().eligible])
+        self.terms = Once(lambda: terms.run(self.cache, self.scope(), self.texts()))
         self.words = Once(lambda: ranking.matched(self.terms().statistics, self.query or ""))
         self.engine = Once(self._choose_engine)
         self.sdk = Once(lambda: self.engine().locate(self.root))
@@ -113,7 +114,7 @@ class Session:
         return store.read_bytes(self.root)
 
     def _validate(self) -> validate.Scope:
-        return validate.run(self.root, self.settings(), self.receipt(), self.store_data())
+        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
 
     def validate(self) -> validate.Scope:
         """The verified scope, with a receipt of it kept in the cache."""
@@ -139,7 +140,7 @@ class Session:
     def _start_early(self, configured: Settings) -> None:
         """Start what will be needed and takes its time in a process of its own: git's listing and the native worker."""
         try:
-            if self._asks() and os.path.exists(self.cache.path(self.engine().METADATA)):
+            if self._asks():
                 self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
@@ -156,7 +157,7 @@ class Session:
 
     def _key(self) -> key.Key:
         scope = self.scope()
-        return key.run(self.root, scope, self.engine(), self.sdk())
+        return key.run(self.root, scope, self.texts(), self.engine(), self.sdk())
 
     def _reusable(self) -> index.Index | None:
         return index.reuse(self.cache, self.engine(), self.key(), self.settings().dimensions)
@@ -174,15 +175,12 @@ class Session:
         return embed.run(self.root, self.cache, self.scope(), self.key(), query)
 
     def _index(self) -> index.Index:
-        found = self.reusable() or self._build()
-        terms.keep(self.cache, self.scope(), self.terms())
+        found = self.reusable()
+        if found is None:
+            rows = Once(lambda: self.vectors().rows)
+            found = index.run(self.root, self.cache, self.engine(), self.scope(), self.key(), rows)
+        terms.keep(self.cache, self.texts(), self.terms())
         return found
-
-    def _build(self) -> index.Index:
-        if self._worker is not None:  # its time would be over before the index is built
-            self._worker.kill()
-            self._worker = None
-        return index.run(self.root, self.cache, self.engine(), self.scope(), self.key(), lambda: self.vectors().rows)
 
     def _asks(self) -> bool:
         return bool(self.query and self.query.strip())
