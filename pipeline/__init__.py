@@ -21,6 +21,8 @@ def recall(
     query: str,
     limit: int = DEFAULT_LIMIT,
     max_chars: int = DEFAULT_MAX_CHARS,
+    *,
+    explain: bool = False,
 ) -> RecallResult:
     """Recall the episodes of a project that fit a query. Advice only: nothing is accepted, selected or changed.
 
@@ -29,10 +31,12 @@ def recall(
         query: what the next test is about, at most 4,096 characters.
         limit: the most records that come back, 1–20.
         max_chars: the most UTF-16 code units that the JSON answer may take, with its newline, 256–20,000.
+        explain: whether each record says why it stands where it stands: matched words with their weights, native
+            similarity, evidence weight, fused score.
 
     Returns:
         The answer. It never raises for what is wrong with the memory or the call: ``reason`` then says what it is, and
         ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
         of its ``warnings`` says why.
     """
-    return _answer(root, query, limit, max_chars)
+    return _answer(root, query, limit, max_chars, explain=explain)

@@ -18,11 +18,17 @@ FOLDER = ".tddswarm/learning/ruvector"
 
 VALIDATED = "validated.json"
 EMBEDDINGS = "embeddings.f32"
+TERMS = "terms.bin"
+SNAPSHOT = "snapshot.json"
+SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
 DOIT_DATABASE = "doit.sqlite3"
 _OURS = (
+    SNAPSHOT,
+    SNAPSHOT_FILES,
     VALIDATED,
     EMBEDDINGS,
+    TERMS,
     LOCK,
     DOIT_DATABASE,
     "vectors.rvf",
@@ -49,18 +55,24 @@ class Cache:
         """Where the file ``name`` of ours lies or would lie.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
         """
+        return self._safe(f"{FOLDER}/{name}")
+
+    def _safe(self, path: str) -> str:
         try:
-            return project.safe_path(self._root, f"{FOLDER}/{name}")
+            return project.safe_path(self._root, path)
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{FOLDER}: {error.strerror}") from None
 
     def read(self, name: str, limit: int) -> bytes | None:
         """The bytes of a file, at most ``limit`` and one more, or ``None`` when there is none.
 
         Raises:
-            Fallback: ``ruvector-cache-unsafe``, or ``ruvector-cache-corrupt`` when it cannot be read.
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when permissions are in the way;
+                ``ruvector-cache-corrupt`` when it cannot be read.
         """
         try:
             return project.read_file(self._root, f"{FOLDER}/{name}", limit)
@@ -68,6 +80,8 @@ class Cache:
             return None
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except PermissionError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{name} cannot be read: {error.strerror}") from None
         except OSError as error:
             raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
 
@@ -110,10 +124,7 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
         """
         final = self.path(name)
-        with self._writing():
-            os.makedirs(os.path.dirname(final), exist_ok=True)
-            folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
-            os.mkdir(folder)
+        folder = self._temporary_folder(name)
         try:
             temporary = os.path.join(folder, name)
             with self._writing():
@@ -123,6 +134,41 @@ class Cache:
                 os.replace(temporary, final)
         finally:
             _remove_folder(folder)
+
+    @contextlib.contextmanager
+    def private_copy(self, name: str, data: bytes) -> Iterator[str]:
+        """The path of a file with these bytes that is the caller's alone, and is gone when the block ends.
+
+        It lies in the cache, where :meth:`sweep` finds what a killed process left; where the cache takes no file, as
+        one that was restored read-only, it lies among the system's temporary files.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        try:
+            folder = self._temporary_folder(name)
+        except Fallback as fallback:
+            if fallback.word != "ruvector-cache-unwritable":
+                raise
+            import tempfile
+
+            with self._writing():
+                folder = tempfile.mkdtemp(suffix=_TEMPORARY)
+        try:
+            path = os.path.join(folder, name)
+            with self._writing(), open(path, "wb") as file:
+                file.write(data)
+            yield path
+        finally:
+            _remove_folder(folder)
+
+    def _temporary_folder(self, name: str) -> str:
+        final = self.path(name)
+        folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
+        with self._writing():
+            os.makedirs(os.path.dirname(final), exist_ok=True)
+            os.mkdir(folder)
+        return folder
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -154,7 +200,7 @@ class Cache:
 
     def sweep(self) -> None:
         """Remove what writers that were killed left behind: their temporary folders, after an hour."""
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder):
                 if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
@@ -170,7 +216,7 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``: the folder is a link or no folder, so nothing in it is ours.
             OSError: something could not be removed.
         """
-        folder = os.path.dirname(self.path(LOCK))
+        folder = self._safe(FOLDER)
         try:
             names = sorted(name for name in os.listdir(folder) if _is_ours(name))
         except FileNotFoundError:
@@ -179,11 +225,8 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         if not dry_run:
             for name in names:
-                path = os.path.join(folder, name)
-                if name.endswith(_TEMPORARY) and not os.path.islink(path):
-                    _remove_folder(path)
-                else:
-                    os.unlink(path)
+                with contextlib.suppress(FileNotFoundError):  # somebody else cleans too
+                    _remove(os.path.join(folder, name))
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         return names
@@ -202,6 +245,16 @@ class Cache:
 
 def _is_ours(name: str) -> bool:
     return name in _OURS or name.endswith(_TEMPORARY) or name.startswith(DOIT_DATABASE)
+
+
+def _remove(path: str) -> None:
+    """Remove what bears a name of ours, even a folder that somebody made there; a link, not what it leads to."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
 
 
 def _remove_folder(folder: str) -> None:

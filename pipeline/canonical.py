@@ -37,9 +37,16 @@ def _refuse(name: str) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """The compact JSON of what :func:`loads` returns, as ECMAScript writes it."""
+    """The compact JSON of what :func:`loads` returns, as ECMAScript writes it.
+
+    Raises:
+        ValueError: the value is nested more deeply than can be written, which is less than can be read.
+    """
     parts: list[str] = []
-    _write(value, parts.append)
+    try:
+        _write(value, parts.append)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     text = "".join(parts)
     if text.isascii():
         return text
@@ -177,7 +184,10 @@ def is_sealed(value: Any) -> bool:
     """Whether ``value`` is an object whose ``integrity`` fits the rest of it."""
     if not isinstance(value, dict) or not isinstance(value.get("integrity"), str):
         return False
-    return bool(seal(value)["integrity"] == value["integrity"])
+    try:
+        return bool(seal(value)["integrity"] == value["integrity"])
+    except ValueError:  # nested too deeply to have been sealed
+        return False
 
 
 def utf16_length(text: str) -> int:

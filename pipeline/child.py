@@ -30,6 +30,7 @@ class Completed(NamedTuple):
         stderr: the last 2,000 bytes of its standard error.
         timed_out: whether its time was over.
         flooded: whether it wrote more than the limit.
+        unsent: how many bytes of the request it did not take.
     """
 
     status: int | None
@@ -37,6 +38,7 @@ class Completed(NamedTuple):
     stderr: bytes
     timed_out: bool
     flooded: bool
+    unsent: int = 0
 
 
 class Child:
@@ -64,6 +66,7 @@ class Child:
     ) -> None:
         self._deadline = time.monotonic() + seconds
         self._max_output = max_output
+        self._ended = False
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -75,7 +78,10 @@ class Child:
         )
 
     def kill(self) -> None:
-        """End the child and its group, whether or not it was asked anything."""
+        """End the child and its group, whether or not it was asked anything; once is enough."""
+        if self._ended:  # by now its number may be another group's
+            return
+        self._ended = True
         process = self._process
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -99,10 +105,11 @@ class Child:
         assert stdout is not None
         assert stderr is not None
         pending, answer, errors = memoryview(request), bytearray(), bytearray()
+        unsent = len(pending)
 
         def completed(status: int | None, *, timed_out: bool = False, flooded: bool = False) -> Completed:
             tail = answer if self._max_output is not None else answer[-_STDOUT_TAIL:]
-            return Completed(status, bytes(tail), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded)
+            return Completed(status, bytes(tail), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded, unsent)
 
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
@@ -121,7 +128,8 @@ class Child:
                 if stdin in ready:
                     try:
                         pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
-                    except BrokenPipeError:  # it wants no more; its answer decides
+                        unsent = len(pending)
+                    except BrokenPipeError:  # it wants no more; whoever asked decides what its answer is worth
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)

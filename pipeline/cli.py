@@ -8,10 +8,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline import __version__, render, stages
+from pipeline import __version__, canonical, render, stages
+from pipeline.errors import Unusable
 from pipeline.stages import recall
 from pipeline.stages.recall import RecallResult
 
+_BAR_COLUMNS = 40
 _COLUMNS = 80
 _BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
 
@@ -53,9 +55,19 @@ def _parser(*, recall_alone: bool) -> argparse.ArgumentParser:
     forms.add_argument("--json", dest="format", action="store_const", const="json", help="short for --format json")
     ask.add_argument("--limit", default=recall.DEFAULT_LIMIT, metavar="N", help="records at most, 1-20; default: 5")
     ask.add_argument("--max-chars", default=recall.DEFAULT_MAX_CHARS, metavar="N", help="256-20000; default: 6000")
+    ask.add_argument("--explain", action="store_true", help="say for each record why it stands where it stands")
     ask.set_defaults(run=_recall)
     if recall_alone:
         return parser
+
+    measure = commands.add_parser("evaluate", help="measure recall on the history of a git repository")
+    measure.add_argument("--repo", required=True, metavar="DIR", help="a local git repository; nothing of it is run")
+    _add_root(measure)
+    measure.add_argument("--json", action="store_true", help="as JSON")
+    measure.add_argument(
+        "--chart", metavar="FILE", help="recall at 1 to 20 as a PNG or SVG chart; needs the extra plot"
+    )
+    measure.set_defaults(run=_evaluate)
 
     check = commands.add_parser("doctor", help="what is installed, which engine answers, and what to do if none does")
     _add_root(check)
@@ -96,10 +108,17 @@ def _add_root(parser: argparse.ArgumentParser) -> None:
 
 
 def _recall(arguments: argparse.Namespace) -> int:
-    return answer(arguments.root, arguments.query, arguments.format, arguments.limit, arguments.max_chars)
+    return answer(
+        arguments.root,
+        arguments.query,
+        arguments.format,
+        arguments.limit,
+        arguments.max_chars,
+        explain=arguments.explain,
+    )
 
 
-def answer(root: str, query: str, form: str, limit: object, max_chars: object) -> int:
+def answer(root: str, query: str, form: str, limit: object, max_chars: object, *, explain: bool = False) -> int:
     """Recall and print: the answer to standard output, what a person should know to standard error.
 
     Args:
@@ -108,7 +127,7 @@ def answer(root: str, query: str, form: str, limit: object, max_chars: object) -
     Returns:
         The exit status.
     """
-    result = stages.answer(root, query, number(limit), number(max_chars))
+    result = stages.answer(root, query, number(limit), number(max_chars), explain=explain)
     budget = number(max_chars)
     show(result, form, budget if isinstance(budget, int) else recall.DEFAULT_MAX_CHARS)
     return result.exit_status
@@ -142,6 +161,47 @@ def number(value: object) -> Any:
         return int(value) if isinstance(value, str) and value.strip().isascii() else value
     except ValueError:
         return value
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    return evaluate(arguments.repo, arguments.root, "json" if arguments.json else "table", arguments.chart)
+
+
+def evaluate(repository: str, root: str, form: str, chart: str | None) -> int:
+    """Measure recall on a git history and print the figures; a progress bar goes to standard error.
+
+    Args:
+        form: ``table`` or ``json``.
+        chart: where to draw recall at k, if anywhere.
+
+    Returns:
+        The exit status.
+    """
+    from pipeline.evaluate import chart as drawing
+    from pipeline.evaluate import measure
+
+    try:
+        if chart is not None:
+            drawing.check(chart)
+        report = measure(repository, root, _show_progress)
+        if chart is not None:
+            drawing.draw(report, chart)
+    except Unusable as unusable:
+        print(f"testlore: {unusable}", file=sys.stderr)
+        return unusable.exit_status
+    write(canonical.dumps(report.to_dict()) + "\n" if form == "json" else report.to_table())
+    return 0
+
+
+def _show_progress(done: int, of: int) -> None:
+    """Draw a bar where a person looks on; where nobody does, write a line a tenth."""
+    error = sys.__stderr__
+    assert error is not None
+    if error.isatty():
+        bar = "#" * (done * _BAR_COLUMNS // of)
+        print(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}", end="\n" if done == of else "", file=error, flush=True)
+    elif done * 10 // of > (done - 1) * 10 // of:
+        print(f"{done}/{of}", file=error, flush=True)
 
 
 def _evidence(arguments: argparse.Namespace) -> int:

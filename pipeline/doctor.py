@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from typing import NamedTuple
 
-from pipeline import __version__, canonical, settings, store
+from pipeline import __version__, canonical, engines, settings, store
 from pipeline.cache import FOLDER
-from pipeline.errors import HELP, Fallback, Unusable
+from pipeline.embedding import semantic
+from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Session, existing_folder
 
 _PROBE_WORDS = 8
+_COLUMNS = 60
 
 
 class Finding(NamedTuple):
@@ -41,9 +44,19 @@ def run(root: str, *, as_json: bool = False) -> int:
         return status
     from tabulate import tabulate
 
-    rows = [(f.part, f.state, "\n".join([f.text, *([f"-> {f.advice}"] if f.advice else [])])) for f in findings]
-    print(tabulate(rows, tablefmt="plain", maxcolwidths=[None, None, 60], disable_numparse=True))
+    rows = [(finding.part, finding.state, _wrapped(finding)) for finding in findings]
+    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
     return status
+
+
+def _wrapped(finding: Finding) -> str:
+    """The text and the advice in lines; no word of the advice is broken, since it may be a command to copy."""
+    import textwrap
+
+    lines = textwrap.wrap(finding.text, _COLUMNS, break_on_hyphens=False)
+    if finding.advice:
+        lines += textwrap.wrap(f"-> {finding.advice}", _COLUMNS, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(lines)
 
 
 def examine(root: str) -> tuple[list[Finding], int]:
@@ -67,7 +80,8 @@ def _look(session: Session, findings: list[Finding]) -> None:
     configured = session.settings()
     named = settings.CONFIG_FILE if configured.config_digest else f"no {settings.CONFIG_FILE}: defaults"
     findings.append(Finding("configuration", "ok", named))
-    findings.append(_engine(session))
+    engine = _engine(session)
+    findings += [*engine, _embedding(session, offer=engine[0].state == "ok")]
     scope = session.scope()
     text = f"{len(scope.store.records)} episodes, {len(scope.eligible)} of them for {scope.framework}"
     findings.append(Finding("memory", "ok", f"{store.INDEX_FILE}: {text}"))
@@ -77,16 +91,40 @@ def _look(session: Session, findings: list[Finding]) -> None:
     findings.append(_answer(session))
 
 
-def _engine(session: Session) -> Finding:
+def _engine(session: Session) -> list[Finding]:
+    configured = session.settings()
     try:
         sdk = session.sdk()
     except Fallback as fallback:
         state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        return Finding("engine", state, str(fallback), HELP[fallback.word])
+        finding = Finding("engine", state, str(fallback), engines.advice(configured.runtime, fallback))
+        return [finding, *_other_engines(session)] if fallback.word == "ruvector-sdk-missing" else [finding]
+    return [Finding("engine", "ok", f"{sdk.name} {sdk.version}, {configured.dimensions} dimensions")]
+
+
+def _other_engines(session: Session) -> list[Finding]:
+    """The engines that are installed, though the configuration names another one."""
+    found = []
+    for runtime in engines.ENGINES:
+        try:
+            sdk = engines.engine(runtime).locate(session.root)
+        except Fallback:
+            continue
+        found.append(Finding("engine", "note", f'{sdk.name} {sdk.version} is there, for "runtime": "{runtime}"'))
+    return found
+
+
+def _embedding(session: Session, *, offer: bool) -> Finding:
+    """The embedding provider; with feature vectors, on offer, what a semantic one would take."""
     configured = session.settings()
-    return Finding(
-        "engine", "ok", f"{sdk.name} {sdk.version}, {configured.dimensions} dimensions, {configured.embedding}"
-    )
+    installed = importlib.util.find_spec(semantic.PACKAGE) is not None
+    if configured.embedding == "command":
+        text = f"command {configured.argv[0]}, known as {configured.identity}"
+        if configured.argv[0] == semantic.COMMAND and not installed:
+            return Finding("embedding", "wrong", text, semantic.INSTALL)
+        return Finding("embedding", "ok", text)
+    advice = semantic.CONFIGURE if installed else f"For meanings, offline: {semantic.INSTALL}"
+    return Finding("embedding", "ok", f"{configured.embedding}: shared words, not meanings", advice if offer else "")
 
 
 def _answer(session: Session) -> Finding:
@@ -99,7 +137,8 @@ def _answer(session: Session) -> Finding:
         count = len(probe.hits())
     except Fallback as fallback:
         state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        return Finding("recall", state, f"deterministic-lexical, since {fallback}", HELP[fallback.word])
+        advice = engines.advice(session.settings().runtime, fallback)
+        return Finding("recall", state, f"deterministic-lexical, since {fallback}", advice)
     finally:
         probe.close()
     return Finding(

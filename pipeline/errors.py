@@ -9,12 +9,14 @@ class Fallback(Exception):
     Args:
         word: one of the keys of :data:`HELP`.
         hint: a text for people that follows the word in the warning.
+        advice: what to do about it, where that is known better than from the word alone.
     """
 
-    def __init__(self, word: str, hint: str = "") -> None:
+    def __init__(self, word: str, hint: str = "", advice: str = "") -> None:
         super().__init__(word, hint)
         self.word = word
         self.hint = hint
+        self.advice = advice
 
     def __str__(self) -> str:
         return f"{self.word}: {self.hint}" if self.hint else self.word
@@ -99,15 +101,14 @@ class UnsafePath(OSError):
     """A path leads out of the project, through a symbolic link, or to something that is not a file."""
 
 
-#: Every fallback word, and what a person can do about it.
+#: Every fallback word, and what a person can do about it. What depends on the engine, the engine's own HELP says.
 HELP = {
     "ruvector-disabled": 'Set "plugins": {"ruvector": {"enabled": true}} in tddswarm.config.json for native recall.',
     "ruvector-invalid-settings": "Correct the named key under plugins.ruvector in tddswarm.config.json.",
-    "ruvector-sdk-missing": "Install the native engine beside this package: pip install 'testlore-recall[ruvector]'.",
-    "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4.",
-    "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
-    "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
-    "ruvector-sdk-api-mismatch": "The installed engine lacks RvfStore: pip install ruvector==0.1.4.",
+    "ruvector-sdk-missing": "Install the native engine of plugins.ruvector.runtime.",
+    "ruvector-sdk-invalid": "Reinstall the native engine of plugins.ruvector.runtime.",
+    "ruvector-native-load-failed": "The engine does not load on this machine; reinstall it.",
+    "ruvector-sdk-api-mismatch": "The installed engine is another version; install the one that this package names.",
     "ruvector-worker-timeout": "Raise plugins.ruvector.timeoutMs, or look for what keeps the machine busy.",
     "ruvector-worker-failed": "The engine's process ended early; run it again, and reinstall the engine if it stays.",
     "ruvector-invalid-worker-output": "The engine answered what cannot be true; its answer was not used. Reinstall it.",

@@ -14,6 +14,7 @@ FORMATS = ("table", "json", "prompt")
 _PATTERN_LINES = 3
 _PATTERN_COLUMNS = 24
 _TAG_COLUMNS = 18
+_LONGEST_WORD = 24
 
 
 def render(result: RecallResult, form: str, max_chars: int) -> str:
@@ -60,7 +61,26 @@ def _table(result: RecallResult) -> str:
     ]
     headers = ("outcome", "score", "tags", "age", "fits", "pattern")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
-    return "\n".join(line.rstrip() for line in table.splitlines()) + "\n\n" + summary
+    reasons = [_explanation(number, record) for number, record in enumerate(result.records, 1) if "explain" in record]
+    lines = [line.rstrip() for line in table.splitlines()]
+    return "\n".join([*lines, "", *reasons, *([""] if reasons else []), summary])
+
+
+def _explanation(number: int, record: dict[str, Any]) -> str:
+    """Why a record stands where it stands: the sums that make its score, a few lines at most 80 columns wide."""
+    import textwrap
+
+    why = record["explain"]
+    words = [f"{one['word'][:_LONGEST_WORD]} {one['weight']:.3f}" for one in why["words"]]
+    text = f"{' + '.join(words) or 'no word'} = {why['lexical']:.3f} by words"
+    if "native" in why:
+        text += f"; {why['native']:.3f} by likeness ({why['similarity']:.3f}), which counts {why['nativeShare']:.0%}"
+    text += f"; together {why['fused']:.3f}, times {why['evidence']:g} for the evidence"
+    if why["novelty"] != 1:
+        text += f", times {why['novelty']:g} for being like a better one"
+    text += f" = {record['score']:.3f}" + (f"; found by {record['foundBy']}" if "foundBy" in record else "")
+    columns = 80 if text.isascii() else 40  # a character may be two columns wide
+    return textwrap.fill(printable(text), columns, initial_indent=f"{number:>2}. ", subsequent_indent="    ")
 
 
 def _marks(record: dict[str, Any]) -> list[str]:

@@ -51,8 +51,11 @@ def problems(name: str, value: Any) -> Iterator[Problem]:
     """What ``value`` does wrong under the schema ``name`` (JSON Schema 2020-12), in jsonschema's order."""
     from jsonschema import Draft202012Validator
 
-    for error in Draft202012Validator(load(name)).iter_errors(value):
-        yield Problem(tuple(error.absolute_path), _sentence(error))
+    try:
+        for error in Draft202012Validator(load(name)).iter_errors(value):
+            yield Problem(tuple(error.absolute_path), _sentence(error))
+    except RecursionError:
+        yield Problem((), "the document is nested too deeply")
 
 
 def first_problem(name: str, value: Any) -> Problem | None:
@@ -87,4 +90,6 @@ def quote(value: Any) -> str:
         text = canonical.dumps(value)
     except TypeError:
         text = repr(value)
+    except ValueError:
+        return "nested too deeply"
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1] + "…"

@@ -9,8 +9,10 @@ database: without that database the actions look at the seals and return at once
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import difflib
+import json
 import os
 import sqlite3
 import sys
@@ -22,15 +24,15 @@ from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from pipeline import cli, embedding, render, settings, stages, store
+from pipeline import cli, embedding, engines, render, settings, stages, store
 from pipeline.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
-from pipeline.errors import HELP, Fallback, Unusable
+from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Once, Session, existing_folder, recall
 from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars", "source")
+_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart", "source")
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -45,7 +47,13 @@ def _root() -> str:
     return os.path.join(doit.get_initial_workdir() or os.getcwd(), given)
 
 
-_session = Once(lambda: Session(existing_folder(_root()), doit.get_var("query")))
+def _begin() -> Session:
+    session = Session(existing_folder(_root()), doit.get_var("query"))
+    atexit.register(session.close)  # a run may end before the engine that was started early is asked
+    return session
+
+
+_session = Once(_begin)
 
 
 def _proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
@@ -78,7 +86,8 @@ def _run(stage: Callable[[Session], object]) -> Callable[[], Outcome]:
 
 
 def _existing(*paths: str) -> list[str]:
-    return [path for path in paths if os.path.isfile(path)]
+    """Those that doit can depend on; where one cannot be read, the stage that needs it says so."""
+    return [path for path in paths if os.path.isfile(path) and os.access(path, os.R_OK)]
 
 
 def _inputs() -> list[str]:
@@ -157,8 +166,27 @@ def task_query() -> Task:
 
 
 def task_recall() -> Task:
-    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N]"""
+    """Answer: query="zero boundary" [root=DIR format=table|json|prompt limit=N max_chars=N explain=1]"""
     return {"actions": [_recall], "task_dep": ["query"], "uptodate": [False], "verbosity": 2}
+
+
+def task_evaluate() -> Task:
+    """Measure recall on a git history: repo=DIR [root=DIR format=table|json chart=FILE]; not part of a host's tasks"""
+    return {"actions": [_evaluate], "uptodate": [False], "verbosity": 2}
+
+
+def _evaluate() -> Outcome:
+    repo, form, chart = doit.get_var("repo"), doit.get_var("format", "table"), doit.get_var("chart")
+    unknown = _unknown_variables(near_misses_only=False)
+    if unknown:
+        return _refused(unknown)
+    if repo is None:
+        return _refused("repo is missing; give it as in: doit evaluate repo=DIR")
+    if form not in ("table", "json"):
+        return _refused(f"format is {form!r}; allowed: table, json")
+    here = doit.get_initial_workdir() or os.getcwd()
+    target = None if chart is None else os.path.join(here, chart)
+    return _failed(cli.evaluate(os.path.join(here, repo), _root(), form, target))
 
 
 def task_learn() -> Task:
@@ -212,7 +240,7 @@ def _index() -> Outcome:
     except Fallback as fallback:
         _tell(f"no native index: {fallback}")
         if fallback.word not in _NO_FAILURE:
-            _tell(HELP[fallback.word])
+            _tell(engines.advice(_session().settings().runtime, fallback))
             return _failed(1)
     return outcome
 
@@ -233,7 +261,8 @@ def _recall() -> Outcome:
     if wrong:
         result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), recall.DEFAULT_MAX_CHARS)
     else:
-        result = stages.answer(_root(), query, limit, max_chars, session=_session)
+        explain = cli.number(doit.get_var("explain", 0))
+        result = stages.answer(_root(), query, limit, max_chars, session=_session, explain=explain)
     cli.show(result, form, max_chars if isinstance(max_chars, int) else recall.DEFAULT_MAX_CHARS)
     return _failed(result.exit_status)
 
@@ -247,8 +276,13 @@ def _database() -> list[str]:
 
 
 def _clean(dryrun: bool) -> None:
-    """Remove the derived cache, and nothing else."""
-    for name in Cache(existing_folder(_root())).clean(dry_run=dryrun):
+    """Remove the derived cache, and nothing else; doit itself would end with 0 whatever happens here."""
+    try:
+        names = Cache(existing_folder(_root())).clean(dry_run=dryrun)
+    except (Fallback, Unusable, OSError) as failure:
+        _tell(f"not cleaned: {failure}")
+        sys.exit(failure.exit_status if isinstance(failure, Unusable) else 1)
+    for name in names:
         _tell(f"{'would remove' if dryrun else 'removed'} {name}")
 
 
@@ -306,11 +340,12 @@ def _dep_file() -> str:
         session = _session()
         session.engine()
         path = session.cache.path(DOIT_DATABASE)
+        remembered = os.path.exists(os.path.join(_root(), store.INDEX_FILE)) and session.settings().learning
+        if not remembered or "clean" in sys.argv[1:]:
+            return ":memory:"
         if commands.isdisjoint(sys.argv[1:]):
-            if not session.settings().learning:
-                return ":memory:"
             _probe(path)
-        elif "clean" in sys.argv[1:] or not os.path.exists(path):
+        elif not os.path.exists(path):
             return ":memory:"
         return path if _is_readable(path) else ":memory:"
     except (Fallback, Unusable, OSError):
@@ -337,8 +372,10 @@ def _is_readable(path: str) -> bool:
     """Whether the database at ``path``, which may be new, is one that doit can use."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("select count(*) from sqlite_master").fetchone()
-    except sqlite3.Error:
+            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
+        if all(isinstance(json.loads(data), dict) for _, data in rows):
+            return True
+    except (sqlite3.Error, ValueError, TypeError):
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
-        return False
-    return True
+    return False

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -22,6 +25,8 @@ DOORS = ("testlore", "doit")
 QUERY = "zero boundary"
 PLUGIN = {"enabled": True, "dimensions": 128, "timeoutMs": 10_000, "embedding": {"mode": "feature-vectors"}}
 _SECONDS = 60
+_PR_CAPBSET_DROP = 24
+_NOBODY = 65534
 _FALLBACK = "RuVector fallback: "
 
 Done = subprocess.CompletedProcess[str]
@@ -80,11 +85,12 @@ class Project:
         records: list[Json] = json.loads(self.store.read_bytes())["records"]
         return records
 
-    def write_store(self, records: list[Json], **others: Any) -> None:
+    def write_store(self, records: list[Json], path: Path | None = None, **others: Any) -> None:
         """Seal and write a store of these records, newest first."""
         self.store.parent.mkdir(parents=True, exist_ok=True)
         value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
-        self.store.write_bytes(canonical.to_bytes(json.dumps(canonical.seal(value), indent=2, ensure_ascii=False)))
+        text = json.dumps(canonical.seal(value), indent=2)
+        (path or self.store).write_bytes(canonical.to_bytes(text))
 
     def run(self, *argv: str, **options: Any) -> Done:
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
@@ -340,3 +346,36 @@ def wait_until(question: Callable[[], bool], seconds: float = 5) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def without_powers() -> None:
+    """Give up root for good: every capability goes with the next program, so that permissions bind it.
+
+    A change of user would do too, but then the interpreter may lie where only root can reach it.
+    """
+    if os.geteuid() or not sys.platform.startswith("linux"):
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in range(64):
+        if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) and ctypes.get_errno() != errno.EINVAL:
+            os.setgroups([])
+            os.setgid(_NOBODY)
+            os.setuid(_NOBODY)
+            return
+
+
+def with_files_up_to(size: int) -> Callable[[], None]:
+    """Let no process write beyond this many bytes of a file, as on a disk that is full."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def libraries_without(name: str, folder: Path) -> str:
+    """A folder of links to all that is installed but one package, to be the only one that is searched."""
+    folder.mkdir()
+    for entry in map(Path, sys.path):
+        if entry.name in ("site-packages", "dist-packages") and entry.is_dir():
+            for path in entry.iterdir():
+                link = folder / path.name
+                if not path.name.startswith(name) and not link.exists():
+                    link.symlink_to(path)
+    return f"{folder}{os.pathsep}{REPOSITORY}"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pipeline import RecallResult, canonical, render, schemas
 from pipeline.errors import EXIT_STATUS, HELP, Fallback
-from pipeline.project import Provenance
+from pipeline.provenance import Provenance
 from pipeline.stages import recall
 from pipeline.stages.recall import GENERAL_WARNING, MAX_MAX_CHARS, MIN_MAX_CHARS
 

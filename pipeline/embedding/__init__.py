@@ -10,6 +10,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
+from pipeline.lexical import Statistics
 from pipeline.settings import Settings
 
 #: ``plugins.ruvector.embedding.mode`` -> the module that provides it.
@@ -34,8 +35,11 @@ class Provider(Protocol):
     def files(self, root: str, settings: Settings) -> list[str]:
         """The project's files whose change may change the identity."""
 
-    def query_vector(self, root: str, settings: Settings, query: str) -> bytes:
+    def query_vector(self, root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
         """One text as a unit vector: ``dimensions`` little-endian float32.
+
+        Args:
+            documents: what the episodes' words tell apart, for a provider that weighs words by it.
 
         Raises:
             Fallback: the provider cannot deliver, or the query has nothing to embed.

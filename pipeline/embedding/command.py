@@ -14,6 +14,7 @@ from typing import Any
 
 from pipeline import canonical, child
 from pipeline.errors import Fallback
+from pipeline.lexical import Statistics
 from pipeline.settings import Settings
 
 MODE = "external-embedding"
@@ -21,6 +22,7 @@ MODE = "external-embedding"
 _MAX_OUTPUT_BYTES = 8 << 20
 _MAX_MAGNITUDE = 1_000_000
 _MAX_DIGESTED_BYTES = 1 << 20
+_MAX_SAID = 120
 
 
 def identity(root: str, settings: Settings) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _file_state(root: str, part: str) -> list[int] | str | None:
         return None
 
 
-def query_vector(root: str, settings: Settings, query: str) -> bytes:
+def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
     """The query's unit vector, from a call of the command with this one text.
 
     Raises:
@@ -78,18 +80,49 @@ def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | No
         return []
     request = {"schemaVersion": 1, "dimensions": settings.dimensions, "texts": asked}
     try:
-        process = child.Child(settings.argv, cwd=root, seconds=settings.timeout_ms / 2000, max_output=_MAX_OUTPUT_BYTES)
+        process = _start(root, settings)
     except (OSError, ValueError) as error:
-        raise Fallback("ruvector-embedding-command-failed", f"{settings.argv[0]}: {error}") from None
+        why = getattr(error, "strerror", None) or str(error)
+        raise Fallback("ruvector-embedding-command-failed", f"{settings.argv[0]}: {why}") from None
     done = process.ask(canonical.to_bytes(canonical.dumps(request) + "\n"))
     if done.flooded:
         raise Fallback("ruvector-invalid-embedding-output", f"more than {_MAX_OUTPUT_BYTES} bytes")
-    if done.timed_out:
-        raise Fallback("ruvector-embedding-command-failed", f"no answer in {settings.timeout_ms // 2} ms")
-    if done.status:
-        how = f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
-        raise Fallback("ruvector-embedding-command-failed", how)
+    failure = _failure(done, settings)
+    if failure:
+        said = _last_line(done.stderr)
+        raise Fallback("ruvector-embedding-command-failed", f"{failure}: {said}" if said else failure)
     return _check(done.stdout, len(asked), settings.dimensions)
+
+
+def _start(root: str, settings: Settings) -> child.Child:
+    """Start the command; one that is not on PATH may lie in the virtual environment of our own interpreter."""
+    seconds = settings.timeout_ms / 2000
+    try:
+        return child.Child(settings.argv, cwd=root, seconds=seconds, max_output=_MAX_OUTPUT_BYTES)
+    except FileNotFoundError:
+        beside = os.path.join(os.path.dirname(sys.executable), settings.argv[0])
+        if os.path.basename(settings.argv[0]) != settings.argv[0] or not os.path.isfile(beside):
+            raise
+        argv = [beside, *settings.argv[1:]]
+        return child.Child(argv, cwd=root, seconds=seconds, max_output=_MAX_OUTPUT_BYTES)
+
+
+def _failure(done: child.Completed, settings: Settings) -> str:
+    """How the command failed, or nothing."""
+    if done.timed_out:
+        return f"no answer in {settings.timeout_ms // 2} ms"
+    if done.status:
+        return f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+    if done.unsent:  # what it says cannot be about texts that it never read
+        return f"it left {done.unsent} bytes of its input unread"
+    return ""
+
+
+def _last_line(stderr: bytes) -> str:
+    """The last line that the command wrote to standard error, where most programs name their problem."""
+    lines = stderr.decode("utf-8", "replace").split("\n")
+    last = next((line for line in reversed(lines) if line.strip()), "").strip()
+    return "".join(char if char.isprintable() else " " for char in last)[:_MAX_SAID]
 
 
 def _check(output: bytes, count: int, dimensions: int) -> list[bytes]:

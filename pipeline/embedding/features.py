@@ -1,8 +1,10 @@
 """Feature vectors: hashed word features.
 
-As in Weinberger et al., *Feature Hashing for Large Scale Multitask Learning* (2009): each term adds +1 or -1 at one
-place; place and sign come from a hash of the term. Sums are whole numbers and each component is one correctly rounded
+As in Weinberger et al., *Feature Hashing for Large Scale Multitask Learning* (2009): each feature of a text counts at
+one place, with a sign; both come from a hash of it. Sums are whole numbers and each component is one correctly rounded
 division, so the bytes are the same on every platform, in NumPy and without it.
+What tells episodes apart weighs more on the query's side alone, in whole numbers too: a product with an episode's
+vector is weighed then as if both were, and no vector changes when another episode arrives.
 This is no semantic model, and nothing is trained.
 """
 
@@ -12,16 +14,17 @@ import math
 import sys
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 from pipeline import text
 from pipeline.cache import code_digest
 from pipeline.errors import Fallback
+from pipeline.lexical import Statistics
 from pipeline.settings import Settings
 
 MODE = "lexical-vector"
+
+_PARTS = 64  # of one unit of weight
 
 
 def identity(root: str, settings: Settings) -> dict[str, Any]:
@@ -34,29 +37,36 @@ def files(root: str, settings: Settings) -> list[str]:
     return []
 
 
-@lru_cache(maxsize=1 << 16)
-def _hashed(term: str) -> int:
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-def place_and_sign(term: str, dimensions: int) -> tuple[int, int]:
-    """Where a term counts in a vector of that length, and with which sign."""
-    hashed = _hashed(term)
+def place_and_sign(feature: str, dimensions: int) -> tuple[int, int]:
+    """Where a feature counts in a vector of that length, and with which sign."""
+    hashed = text.hashed(feature)
     return (hashed >> 1) % dimensions, 1 if hashed & 1 else -1
 
 
-def query_vector(root: str, settings: Settings, query: str) -> bytes:
+def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
     """The query's unit vector, made without NumPy since a warm recall needs no more than this one.
+
+    Args:
+        documents: weigh the features by what they tell apart in these; without them all weigh the same, as in
+            :func:`vectors`.
 
     Raises:
         Fallback: ``ruvector-empty-feature-query``: no word of the query counts.
     """
-    sums = [0] * settings.dimensions
-    for term in text.terms(query):
-        place, sign = place_and_sign(term, settings.dimensions)
-        sums[place] += sign
-    norm = math.sqrt(sum(value * value for value in sums))
-    if not norm:
+    counts = text.features(query)
+    weighed = {}
+    if documents is not None:
+        holders = documents.holders(counts)
+        weighed = {feature: count * _weight(len(holders[feature]), documents) for feature, count in counts.items()}
+    for found in (weighed, counts):  # a query of unknown words alone has only itself to go by
+        sums = [0] * settings.dimensions
+        for feature, count in found.items():
+            place, sign = place_and_sign(feature, settings.dimensions)
+            sums[place] += sign * count
+        norm = math.sqrt(sum(value * value for value in sums))
+        if norm:
+            break
+    else:
         raise Fallback("ruvector-empty-feature-query")
     vector = array("f", [value / norm for value in sums])
     if sys.byteorder == "big":
@@ -64,8 +74,17 @@ def query_vector(root: str, settings: Settings, query: str) -> bytes:
     return vector.tobytes()
 
 
+def _weight(holders: int, documents: Statistics) -> int:
+    """The inverse document frequency in whole parts of a feature that so many documents have; 0 where none has it.
+
+    A logarithm may differ in its last bit between platforms. No quotient of whole numbers that occurs here comes near
+    enough to the middle between two parts for that to show.
+    """
+    return round(_PARTS * documents.idf(holders)) if holders else 0
+
+
 def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
-    """The unit vectors of many texts; a text without a term has the zero vector.
+    """The unit vectors of many texts; a text without a feature has the zero vector.
 
     Raises:
         Fallback: ``ruvector-empty-feature-query``: no word of the query counts.
@@ -77,10 +96,10 @@ def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | No
         return last
     sums = np.zeros((len(texts), settings.dimensions), dtype=np.int64)
     for row, words in enumerate(texts):
-        hashed = [place_and_sign(term, settings.dimensions) for term in text.terms(words)]
-        if hashed:
-            places, signs = np.array(hashed).T
-            np.add.at(sums[row], places, signs)
+        counts = text.features(words)
+        if counts:
+            places, signs = np.array([place_and_sign(feature, settings.dimensions) for feature in counts]).T
+            np.add.at(sums[row], places, signs * np.array(list(counts.values())))
     norms = np.sqrt((sums * sums).sum(axis=1).astype(np.float64))
     norms[norms == 0] = 1
     unit = (sums / norms[:, None]).astype("<f4")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import binascii
 import importlib
+import os
 from typing import Any, NamedTuple, Protocol, cast
 
 from pipeline import canonical
@@ -18,6 +19,7 @@ from pipeline.errors import HELP, Fallback
 #: ``plugins.ruvector.runtime`` -> the module of its engine.
 ENGINES = {
     "python": "pipeline.engines.wheel",
+    "node": "pipeline.engines.node",
 }
 
 MAX_REQUEST_BYTES = 4 << 20
@@ -49,11 +51,16 @@ class Engine(Protocol):
     Attributes:
         DATABASE, METADATA: the names of its two files in the derived cache.
         CODE: the source files of ours that decide the database's bytes.
+        OPENING_CHANGES: whether opening a database changes its bytes.
+        HELP: what a person can do, by fallback word, where this engine knows it better than
+            :data:`pipeline.errors.HELP`.
     """
 
     DATABASE: str
     METADATA: str
     CODE: tuple[str, ...]
+    OPENING_CHANGES: bool
+    HELP: dict[str, str]
 
     def locate(self, root: str) -> Sdk:
         """Find the SDK without loading it.
@@ -65,6 +72,9 @@ class Engine(Protocol):
     def worker_argv(self, sdk: Sdk) -> list[str]:
         """The command of a worker, which loads the SDK at once and then reads its request."""
 
+    def room(self, size: int) -> int:
+        """How many bytes a database of vectors of ``size`` bytes in all may take."""
+
 
 class Hit(NamedTuple):
     """A row that a search found, and its cosine similarity to the query, 0 to 1."""
@@ -74,8 +84,20 @@ class Hit(NamedTuple):
 
 
 def engine(runtime: str) -> Engine:
-    """The engine of a ``plugins.ruvector.runtime``."""
+    """The engine of a ``plugins.ruvector.runtime``.
+
+    Raises:
+        Fallback: ``ruvector-sdk-missing``: this package has none for it.
+    """
+    if runtime not in ENGINES:
+        raise Fallback("ruvector-sdk-missing", f"no engine for the runtime {runtime}")
     return cast(Engine, importlib.import_module(ENGINES[runtime]))
+
+
+def advice(runtime: str, fallback: Fallback) -> str:
+    """What a person can do about a fallback under a ``plugins.ruvector.runtime``."""
+    special = engine(runtime).HELP if runtime in ENGINES else {}
+    return fallback.advice or special.get(fallback.word) or HELP[fallback.word]
 
 
 def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
@@ -84,14 +106,19 @@ def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
     Raises:
         Fallback: ``ruvector-worker-failed``: it could not be started.
     """
+    # What steers Node from outside, such as NODE_OPTIONS, steers no worker; Python's is told so by its -I.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
+    seconds = timeout_ms / 1000
     try:
-        return Child(engine.worker_argv(sdk), cwd=root, seconds=timeout_ms / 1000, max_output=MAX_ANSWER_BYTES)
+        return Child(engine.worker_argv(sdk), cwd=root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
 
 
 def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> None:
     """Let a worker make a new database of these rows, numbered from 0.
+
+    A row of zeros has no direction, and engines differ in how far they call it from a query; it is given one.
 
     Args:
         path: where there is no file yet.
@@ -104,7 +131,7 @@ def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> No
         "operation": "build",
         "path": path,
         "dimensions": dimensions,
-        "vectors": _base64(b"".join(vectors)),
+        "vectors": _base64(b"".join(vector if any(vector) else _direction(dimensions) for vector in vectors)),
     }
     answer = _ask(worker, request)
     if answer.get("count") != len(vectors):
@@ -135,6 +162,11 @@ def search(worker: Child, path: str, dimensions: int, vector: bytes, rows: int) 
     if not isinstance(hits, list):
         raise Fallback("ruvector-invalid-worker-output", "no list of hits")
     return _check_hits(hits, rows)
+
+
+def _direction(dimensions: int) -> bytes:
+    """The unit vector along the first axis."""
+    return b"\0\0\x80\x3f" + bytes(4 * (dimensions - 1))
 
 
 def _base64(data: bytes) -> str:

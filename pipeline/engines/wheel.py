@@ -12,8 +12,17 @@ from pipeline.errors import Fallback
 DATABASE = "vectors.rvf"
 METADATA = "vectors.json"
 CODE = ("engines/wheel_worker.py",)
+OPENING_CHANGES = False
+HELP = {
+    "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
+    "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4.",
+    "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
+    "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
+    "ruvector-sdk-api-mismatch": "The installed engine lacks RvfStore: pip install ruvector==0.1.4.",
+}
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
+_AROUND = 1 << 16
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 
@@ -34,7 +43,11 @@ def locate(root: str) -> Sdk:
 
 def _sdk(folder: str) -> Sdk:
     site = os.path.dirname(folder)
-    infos = [name for name in os.listdir(site) if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
+    try:
+        beside, inside = os.listdir(site), os.listdir(folder)
+    except OSError as error:
+        raise Fallback("ruvector-sdk-invalid", f"its folder cannot be read: {error.strerror}") from None
+    infos = [name for name in beside if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
     if len(infos) != 1:
         raise Fallback("ruvector-sdk-invalid", f"{len(infos)} descriptions of the package beside it, not one")
     path = os.path.join(site, infos[0], "RECORD")
@@ -43,7 +56,7 @@ def _sdk(folder: str) -> Sdk:
             record = file.read()
     except OSError:
         raise Fallback("ruvector-sdk-invalid", "its RECORD cannot be read") from None
-    if not any(name.startswith("_native") for name in os.listdir(folder)):
+    if not any(name.startswith("_native") for name in inside):
         raise Fallback("ruvector-sdk-invalid", "its native module is missing")
     version = infos[0][len(_PREFIX) : -len(_SUFFIX)]
     return Sdk("ruvector", version, canonical.digest(record), folder, (path,))
@@ -52,3 +65,8 @@ def _sdk(folder: str) -> Sdk:
 def worker_argv(sdk: Sdk) -> list[str]:
     """A bare interpreter, isolated and without site-packages, that runs the worker script."""
     return [sys.executable, "-I", "-S", "-B", _WORKER, sdk.folder]
+
+
+def room(size: int) -> int:
+    """The vectors, and what stands around them in the one file."""
+    return size + _AROUND

@@ -13,7 +13,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 
-from pipeline import canonical, project
+from pipeline import canonical, sources
 
 _NODE_PACKAGES = "node_modules"
 
@@ -47,7 +47,7 @@ def pristine(root: str, target: str) -> str:
     digests = {}
     links = []
     os.mkdir(target)
-    for path in project.Listing(root).paths():
+    for path in sources.paths(root):
         source, place = os.path.join(root, path), os.path.join(target, path)
         try:
             mode = os.lstat(source).st_mode

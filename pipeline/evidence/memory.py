@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline import canonical, project, settings, store
+from pipeline import canonical, project, provenance, settings, sources, store
 from pipeline.errors import Refused, UnsafePath, Unusable
 from pipeline.evidence import candidate, frameworks, patterns, verdict
 from pipeline.evidence.candidate import Candidate
@@ -64,10 +64,10 @@ def remember(root: str, name: str) -> Remembered:
     if validation is None:
         raise Refused("validation-missing", f"run `testlore validate {name}` first")
     observed = _check(staged, validation)
-    files = project.snapshot(root)
-    current = project.provenance_of(root, configured, files)
+    snapshot = sources.Taking(root, provenance.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, snapshot)
     check_provenance(staged.manifest, current)
-    record = _record(root, staged, validation, observed, configured, list(files))
+    record = _record(root, staged, validation, observed, configured, list(snapshot.files()))
 
     def with_record(records: list[Record]) -> list[Record]:
         return records if any(one["id"] == record["id"] for one in records) else [*records, record]

@@ -6,17 +6,17 @@ import os
 import unicodedata
 from typing import Any
 
-from pipeline import canonical, project, schemas
+from pipeline import canonical, project, provenance, schemas, sources
 from pipeline.errors import Refused, UnsafePath
 from pipeline.evidence import frameworks
 
 MAX_CONTENT_BYTES = 512 << 10
 
 #: Folders that a patch never touches, at any depth: what is never part of a project's sources.
-_FORBIDDEN = project.IGNORED_FOLDERS | frozenset(["site-packages"])
+_FORBIDDEN = sources.IGNORED_FOLDERS | frozenset(["site-packages"])
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
-#: Lock files, manifests and configuration, in any folder, besides :data:`pipeline.project.TOOL_FILES`.
+#: Lock files, manifests and configuration, in any folder, besides :data:`pipeline.provenance.TOOL_FILES`.
 _PROTECTED = frozenset(
     "tddswarm.config.json tddswarm.requirements.md "
     "bun.lock deno.json deno.lock pdm.toml pylock.toml Pipfile hatch.toml environment.yml environment.yaml "
@@ -71,7 +71,7 @@ def is_protected(path: str) -> bool:
     if name in _TEST_SUPPORT:
         return False
     return (
-        name in project.TOOL_FILES
+        name in provenance.TOOL_FILES
         or name in _PROTECTED
         or (name.startswith("requirements") and name.endswith((".txt", ".in")))
         or name.endswith(".lock")

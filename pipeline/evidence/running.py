@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline import project
+from pipeline import project, sources
 from pipeline.child import Child
 from pipeline.evidence import frameworks, junit
 from pipeline.evidence.junit import Case
@@ -125,7 +125,7 @@ def _write_json(path: str, value: Any) -> None:
 def _listed(copy: str) -> list[str]:
     found = []
     for folder, names, files in os.walk(copy):
-        names[:] = sorted(name for name in names if name not in project.IGNORED_FOLDERS)
+        names[:] = sorted(name for name in names if name not in sources.IGNORED_FOLDERS)
         for file in files:
             found.append(os.path.relpath(os.path.join(folder, file), copy).replace(os.sep, "/"))
     return sorted(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline import canonical, project, settings
+from pipeline import canonical, project, provenance, settings, sources
 from pipeline.errors import Refused
 from pipeline.evidence import candidate, patch
 from pipeline.stages.recall import compatibility_reasons
@@ -25,9 +25,9 @@ def run(root: str, proposed: Any) -> str:
         Unusable: ``configuration-invalid``.
     """
     configured = settings.parse(settings.read(root))
-    files = project.snapshot(root)
-    checked = patch.check(root, proposed, files)
-    current = project.provenance_of(root, configured, files)
+    snapshot = sources.Taking(root, provenance.TOOL_FILES).snapshot()
+    checked = patch.check(root, proposed, snapshot.files())
+    current = provenance.of_snapshot(root, configured, snapshot)
     if "provenance" in checked:
         reasons = compatibility_reasons(checked["provenance"], current)
         if reasons:

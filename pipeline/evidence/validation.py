@@ -7,12 +7,13 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from pipeline import canonical, project, settings, store
+from pipeline import canonical, provenance, settings, sources, store
 from pipeline.errors import Refused
 from pipeline.evidence import candidate, copies, running, verdict
 from pipeline.evidence.candidate import Candidate
 from pipeline.evidence.running import Place, Run
 from pipeline.evidence.verdict import Defect, Observed
+from pipeline.provenance import Provenance
 from pipeline.stages.recall import compatibility_reasons
 
 
@@ -37,11 +38,11 @@ def run(root: str, name: str) -> Validated:
     """
     staged = candidate.read(root, name)
     configured = settings.parse(settings.read(root))
-    files = project.snapshot(root)
-    current = project.provenance_of(root, configured, files)
+    snapshot = sources.Taking(root, provenance.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, snapshot)
     check_provenance(staged.manifest, current)
     with copies.disposable() as folder:
-        place = Place(root, configured, [*files, *staged.files], folder)
+        place = Place(root, configured, [*snapshot.files(), *staged.files], folder)
         base = os.path.join(folder, "base")
         if copies.pristine(root, base) != current.source_hash:
             raise Refused("provenance-changed", "the sources changed while they were copied; validate again")
@@ -67,7 +68,7 @@ def run(root: str, name: str) -> Validated:
     return Validated(document, _output_of_incomplete(observed))
 
 
-def check_provenance(manifest: dict[str, Any], current: project.Provenance) -> None:
+def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
     """Refuse a candidate that was staged against another state of the project.
 
     Raises:
@@ -111,11 +112,11 @@ def _failures(run: Run) -> Run:
     return run._replace(cases=Counter({case: n for case, n in run.cases.items() if case.outcome == "failed"}))
 
 
-def _drifted(root: str, staged: Candidate, before: project.Provenance) -> bool:
+def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
     """Whether the project or the candidate is another one than when validation began."""
     try:
         configured = settings.parse(settings.read(root))
-        return project.provenance(root, configured) != before or candidate.read(root, staged.id) != staged
+        return provenance.take(root, configured) != before or candidate.read(root, staged.id) != staged
     except Refused:
         return True
 

@@ -14,13 +14,15 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, project, settings, store
+from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
 from pipeline.errors import Fallback, Unusable
+from pipeline.provenance import Provenance
+from pipeline.ranking import Ranked
 from pipeline.settings import Settings
-from pipeline.stages import embed, index, key, query, recall, validate
+from pipeline.stages import embed, index, key, query, recall, terms, validate
 from pipeline.stages.recall import GENERAL_WARNING, RecallResult
 
 _T = TypeVar("_T")
@@ -60,20 +62,22 @@ class Session:
         query: what is asked; ``None`` when only the index is wanted.
 
     Attributes:
-        receipt, settings, store_data, scope, engine, sdk, key, reusable, vectors, index, hits: what the stages make;
-            call them.
+        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the
+            stages make; call them.
     """
 
     def __init__(self, root: str, query: str | None = None) -> None:
         self.root = os.path.abspath(root)
         self.query = query
         self.cache = Cache(self.root)
-        self._listing: project.Listing | None = None
+        self._taking: sources.Taking | None = None
         self._worker: Child | None = None
         self.receipt = Once(lambda: validate.read_receipt(self.cache))
         self.settings = Once(self._settings)
         self.store_data = Once(self._read_store)
         self.scope = Once(self._validate)
+        self.terms = Once(lambda: terms.run(self.cache, self.scope()))
+        self.words = Once(lambda: ranking.matched(self.terms().statistics, self.query or ""))
         self.engine = Once(self._choose_engine)
         self.sdk = Once(lambda: self.engine().locate(self.root))
         self.key = Once(self._key)
@@ -85,17 +89,16 @@ class Session:
 
     def close(self) -> None:
         """End every process that nobody needs any more."""
-        for process in (self._listing, self._worker):
-            if isinstance(process, Child):
-                process.kill()
-            elif process is not None:
-                process.close()
-        self._listing = self._worker = None
+        if self._taking is not None:
+            self._taking.close()
+        if self._worker is not None:
+            self._worker.kill()
+        self._taking = self._worker = None
 
-    def provenance(self) -> project.Provenance:
+    def provenance(self) -> Provenance:
         """Today's provenance of the project."""
-        listing, self._listing = self._listing, None
-        return project.provenance(self.root, self.settings(), listing)
+        taking, self._taking = self._taking, None
+        return provenance.take(self.root, self.settings(), taking)
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
@@ -140,7 +143,8 @@ class Session:
                 self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
-        self._listing = project.Listing(self.root)
+        kept = self.cache if configured.enabled and not configured.plugin_problem else None
+        self._taking = sources.Taking(self.root, provenance.TOOL_FILES, kept)
 
     def _choose_engine(self) -> Engine:
         configured = self.settings()
@@ -162,7 +166,7 @@ class Session:
         if self.vectors.done and self.vectors().query is not None:
             return self.vectors().query or b""
         configured = self.settings()
-        return embedding.provider(configured).query_vector(self.root, configured, self.query)
+        return embedding.provider(configured).query_vector(self.root, configured, self.query, self.terms().statistics)
 
     def _embed(self) -> embed.Vectors:
         external = embedding.provider(self.settings()).MODE == "external-embedding"
@@ -170,9 +174,11 @@ class Session:
         return embed.run(self.root, self.cache, self.scope(), self.key(), query)
 
     def _index(self) -> index.Index:
-        found = self.reusable()
-        if found is not None:
-            return found
+        found = self.reusable() or self._build()
+        terms.keep(self.cache, self.scope(), self.terms())
+        return found
+
+    def _build(self) -> index.Index:
         if self._worker is not None:  # its time would be over before the index is built
             self._worker.kill()
             self._worker = None
@@ -186,32 +192,54 @@ class Session:
         if not self._asks():
             raise Fallback("ruvector-empty-scope-or-query")
         vector = self.query_vector()
+        self.words()  # while the worker still loads the engine
         worker, self._worker = self._worker, None
         if worker is None:
             worker = engines.start_worker(engine, self.sdk(), self.root, configured.timeout_ms)
         return query.run(self.cache, engine, worker, found, configured.dimensions, vector)
 
-    def answer(self, limit: int) -> RecallResult:
+    def ranked_natively(self, limit: int) -> list[Ranked]:
+        """The best records by the native engine and by the words that they share with the query.
+
+        Raises:
+            Fallback: the engine cannot deliver, or ``ruvector-no-applicable-hits``.
+            Unusable: nothing can be recalled at all.
+        """
+        mode = embedding.provider(self.settings()).MODE
+        return recall.rank_native(self.scope(), self.words(), self.hits(), limit, mode)
+
+    def ranked_lexically(self, limit: int) -> list[Ranked]:
+        """The best records by the words that they share with the query.
+
+        Raises:
+            Unusable: nothing can be recalled at all.
+        """
+        return recall.rank_lexical(self.scope(), self.words, self.query or "", limit)
+
+    def answer(self, limit: int, *, explain: bool = False) -> RecallResult:
         """The answer to the query, natively or, with a warning, lexically; not yet cut to a budget.
+
+        Args:
+            explain: whether each record says why it stands where it stands.
 
         Raises:
             Unusable: nothing can be recalled at all.
         """
         assert self.query is not None
         scope = self.validate()
-        retrieval, details = "deterministic-lexical", None
+        retrieval, details, mode = "deterministic-lexical", None, ""
         warnings: tuple[str, ...] = (GENERAL_WARNING,)
         try:
             mode = embedding.provider(scope.settings).MODE
-            hits = self.hits()
-            ranked = recall.rank_native(scope, hits, self.query, limit, overlap=mode == "lexical-vector")
+            ranked = self.ranked_natively(limit)
             sdk = self.sdk()
             retrieval = "ruvector"
             details = {"engine": sdk.name, "mode": mode, "version": sdk.version, "cache": self.index().cache}
         except Fallback as fallback:
-            ranked = recall.rank_lexical(scope, self.query, limit)
+            ranked, mode = self.ranked_lexically(limit), ""
             warnings += recall.fallback_warning(fallback)
-        return RecallResult(recall.answer_records(ranked, self.provenance), retrieval, details, warnings)
+        records = recall.answer_records(ranked, self.provenance, mode, explain=explain)
+        return RecallResult(records, retrieval, details, warnings)
 
     def overtaken(self) -> bool:
         """Whether native recall failed because the store changed while it was at work."""
@@ -228,31 +256,35 @@ def answer(
     limit: object = recall.DEFAULT_LIMIT,
     max_chars: object = recall.DEFAULT_MAX_CHARS,
     session: Callable[[], Session] | None = None,
+    *,
+    explain: object = False,
 ) -> RecallResult:
     """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
 
     Args:
         session: gives a session of this root and query that may have done a part of the work already.
+        explain: whether each record says why it stands where it stands.
     """
     budget = recall.DEFAULT_MAX_CHARS
     try:
-        recall.check_call(query, limit, max_chars)
+        recall.check_call(query, limit, max_chars, explain)
         assert isinstance(query, str)
         assert isinstance(limit, int)
         assert isinstance(max_chars, int)
         budget = max_chars
         folder = existing_folder(root)
-        result = _answer(session or (lambda: Session(folder, query)), lambda: Session(folder, query), limit)
+        begin = session or (lambda: Session(folder, query))
+        result = _answer(begin, lambda: Session(folder, query), limit, explain=bool(explain))
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     return recall.cut(result, budget)
 
 
-def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: int) -> RecallResult:
+def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: int, *, explain: bool) -> RecallResult:
     for begin in (first, *[again] * _MORE_ATTEMPTS):
         session = begin()
         try:
-            result = session.answer(limit)
+            result = session.answer(limit, explain=explain)
             if not session.overtaken():
                 break
         finally:

@@ -34,10 +34,12 @@ def read_kept(cache: Cache, key: Key, dimensions: int) -> dict[str, bytes]:
         return {}
     if not canonical.is_sealed(value) or value.get("provider") != key.provider:
         return {}
-    size = 4 * dimensions
-    if value.get("digest") != canonical.digest(body) or len(body) != size * len(value["texts"]):
+    size, names = 4 * dimensions, value.get("texts")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return {}
-    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(value["texts"])}
+    if value.get("digest") != canonical.digest(body) or len(body) != size * len(names):
+        return {}
+    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(names)}
 
 
 def covers(kept: dict[str, bytes], key: Key) -> bool:
@@ -55,8 +57,10 @@ def run(root: str, cache: Cache, scope: Scope, key: Key, query: str | None) -> V
     kept = read_kept(cache, key, configured.dimensions)
     wanted = dict(zip(key.texts, scope.eligible, strict=True))
     missing = [name for name in wanted if name not in kept]
-    texts = [text.episode_text(wanted[name]) for name in missing]
-    vectors = embedding.provider(configured).vectors(root, configured, texts, query)
+    provider = embedding.provider(configured)
+    read = text.gist if provider.MODE == "external-embedding" else text.episode_text
+    texts = [read(wanted[name]) for name in missing]
+    vectors = provider.vectors(root, configured, texts, query)
     asked = vectors.pop() if query is not None else None
     kept.update(zip(missing, vectors, strict=True))
     if missing or len(kept) > len(wanted):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from pipeline import canonical, engines, store
@@ -13,19 +14,19 @@ from pipeline.errors import Fallback
 from pipeline.stages.key import Key
 from pipeline.stages.validate import Scope
 
-_PAGE_ALLOWANCE = 1 << 16  # what a database may need beside its vectors
-
 
 class Index(NamedTuple):
     """A native database whose bytes are those that its metadata was sealed with.
 
     Attributes:
         ids: the episode of each row.
+        data: its bytes.
         state: its file's device, inode, size and modification time when it was checked.
         cache: ``built`` or ``reused``.
     """
 
     ids: list[str]
+    data: bytes
     state: tuple[int, ...]
     cache: str
 
@@ -43,11 +44,12 @@ def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | No
         raise Fallback("ruvector-cache-scope-mismatch")
     state = file_state(cache, engine)
     data = cache.read(engine.DATABASE, MAX_DATABASE_BYTES)
-    if data is None:
-        raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} is missing")
-    if len(data) != metadata.get("bytes") or canonical.digest(data) != metadata.get("digest"):
-        raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} is not what its metadata was sealed with")
-    return Index(key.ids, state, "reused")
+    if data is not None and len(data) == metadata.get("bytes") and canonical.digest(data) == metadata.get("digest"):
+        return Index(key.ids, data, state, "reused")
+    if cache.read_sealed(engine.METADATA) != metadata:  # somebody put another index in place between the two reads
+        return None
+    fault = "is missing" if data is None else "is not what its metadata was sealed with"
+    raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} {fault}")
 
 
 def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
@@ -85,7 +87,7 @@ def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors
 def _build(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, rows: list[bytes]) -> Index:
     configured = scope.settings
     with cache.new_file(engine.DATABASE) as path:
-        _check_room(path, sum(map(len, rows)) + _PAGE_ALLOWANCE)
+        _check_room(path, engine.room(sum(map(len, rows))))
         worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)
         engines.build(worker, os.path.relpath(path, root), configured.dimensions, rows)
         if not os.path.isfile(path):
@@ -105,7 +107,7 @@ def _build(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, rows
         "digest": canonical.digest(data),
     }
     cache.write_sealed(engine.METADATA, metadata)
-    return Index(key.ids, file_state(cache, engine), "built")
+    return Index(key.ids, data, file_state(cache, engine), "built")
 
 
 def _check_room(path: str, size: int) -> None:
@@ -117,6 +119,18 @@ def _check_room(path: str, size: int) -> None:
     os.unlink(path)
 
 
-def relative(engine: Engine) -> str:
-    """The database's path from the project's root, which is the worker's working directory."""
-    return f"{FOLDER}/{engine.DATABASE}"
+@contextlib.contextmanager
+def opened(cache: Cache, engine: Engine, found: Index) -> Iterator[str]:
+    """The path under which a worker may open the database, from the project's root, its working directory.
+
+    Where opening changes the bytes, it is given a copy of its own of those that were verified: so the sealed file
+    fits its seal after every use, and any number of recalls can ask at once.
+
+    Raises:
+        Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+    """
+    if engine.OPENING_CHANGES:
+        with cache.private_copy(engine.DATABASE, found.data) as path:
+            yield path
+    else:
+        yield f"{FOLDER}/{engine.DATABASE}"

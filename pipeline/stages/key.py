@@ -21,7 +21,7 @@ class Key(NamedTuple):
         key: 64 hex digits.
         ids: the eligible episodes, in the order of the database's rows.
         texts: digest of each one's text.
-        provider: digest of the embedding provider's identity and the dimensions.
+        provider: digest of the embedding provider's identity, the dimensions, and the code that chooses its words.
         sdk: the native engine.
     """
 
@@ -42,7 +42,8 @@ def run(root: str, scope: Scope, engine: Engine, sdk: Sdk) -> Key:
         raise Fallback("ruvector-empty-scope-or-query", f"no episode of the framework {scope.framework}")
     configured = scope.settings
     identity = embedding.provider(configured).identity(root, configured)
-    provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity})
+    words = code_digest("text.py")
+    provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity, "words": words})
     ids = [record["id"] for record in scope.eligible]
     texts = [canonical.digest(text.episode_text(record)) for record in scope.eligible]
     key = canonical.digest(

@@ -24,9 +24,14 @@ def run(cache: Cache, engine: Engine, worker: Child, found: Index, dimensions: i
     """All rows of the database by similarity, nearest first.
 
     Raises:
-        Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile.
+        Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile; or it needs a
+            copy that cannot be written.
     """
-    rows = engines.search(worker, index.relative(engine), dimensions, vector, len(found.ids))
-    if index.file_state(cache, engine) != found.state:
-        raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
+    try:
+        with index.opened(cache, engine, found) as path:
+            rows = engines.search(worker, path, dimensions, vector, len(found.ids))
+    finally:  # whatever the worker said: it may have been about another database
+        worker.kill()
+        if index.file_state(cache, engine) != found.state:
+            raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
     return [Hit(found.ids[row.row], row.similarity) for row in rows]

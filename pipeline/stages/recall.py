@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from pipeline import canonical, lexical, store, text
+from pipeline import canonical, ranking, store, text
 from pipeline.errors import EXIT_STATUS, Fallback, Unusable
-from pipeline.project import Provenance
+from pipeline.provenance import Provenance
+from pipeline.ranking import Ranked as Ranked
+from pipeline.ranking import Words
 from pipeline.stages.query import Hit
 from pipeline.stages.validate import Scope
 from pipeline.store import Record
@@ -24,7 +26,6 @@ GENERAL_WARNING = (
     "and let no test be left out or change be released because of them."
 )
 
-_SCORE_DIGITS = 6
 _MAX_HINT_CHARACTERS = 200
 _DAY = 86_400
 
@@ -62,14 +63,7 @@ class RecallResult(NamedTuple):
         return answer
 
 
-class Ranked(NamedTuple):
-    """A record and the score that ranks it."""
-
-    record: Record
-    score: float
-
-
-def check_call(query: object, limit: object, max_chars: object) -> None:
+def check_call(query: object, limit: object, max_chars: object, explain: object = False) -> None:
     """Refuse arguments that are out of bounds.
 
     Raises:
@@ -84,65 +78,62 @@ def check_call(query: object, limit: object, max_chars: object) -> None:
     ):
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise Unusable("call-invalid", f"{name} is {value!r:.80}; allowed: a whole number from {low} to {high}")
+    if explain not in (True, False):
+        raise Unusable("call-invalid", f"explain is {explain!r:.80}; allowed: 1 or 0")
 
 
-def rank_native(scope: Scope, hits: list[Hit], query: str, limit: int, *, overlap: bool) -> list[Ranked]:
-    """Join hits to today's records, and rank them by similarity times evidence weight.
+def rank_native(scope: Scope, words: Words, hits: list[Hit], limit: int, mode: str) -> list[Ranked]:
+    """Join hits to today's records, and rank them by similarity, shared words and evidence.
+
+    In ``lexical-vector`` mode a record must share a term with the query, so that a hash collision alone brings nothing
+    in; in ``external-embedding`` mode one that does comes back too when no hit is near.
 
     Args:
-        overlap: whether a record must share a term with the query, so that a hash collision alone brings nothing in.
+        words: how the episodes in scope match the query's words.
 
     Raises:
         Fallback: ``ruvector-no-applicable-hits``.
     """
-    by_id = {record["id"]: record for record in scope.eligible}
-    ranked = _sorted(
-        [
-            Ranked(by_id[hit.id], round(hit.similarity * lexical.evidence_weight(by_id[hit.id]), _SCORE_DIGITS))
-            for hit in hits
-            if hit.id in by_id and (overlap or hit.similarity > 0)
-        ]
-    )
-    wanted = set(text.terms(query))
-    found: list[Ranked] = []
-    for candidate in ranked:
-        if not overlap or not wanted.isdisjoint(text.terms(text.episode_text(candidate.record))):
-            found.append(candidate)
-            if len(found) == limit:
-                break
+    rank = ranking.by_features if mode == "lexical-vector" else ranking.by_model
+    found = rank(scope.eligible, words, {hit.id: hit.similarity for hit in hits}, limit)
     if not found:
         raise Fallback("ruvector-no-applicable-hits")
     return found
 
 
-def rank_lexical(scope: Scope, query: str, limit: int) -> list[Ranked]:
-    """Rank the episodes in scope by BM25 times evidence weight; all, newest first, for a query without terms."""
-    wanted = text.terms(query)
-    if not wanted:
-        return [Ranked(record, 0.0) for record in scope.eligible[:limit]]
-    scores = lexical.bm25(wanted, [text.terms(text.episode_text(record)) for record in scope.eligible])
-    weighed = [
-        Ranked(record, round(score * lexical.evidence_weight(record), _SCORE_DIGITS))
-        for record, score in zip(scope.eligible, scores, strict=True)
-        if score > 0
-    ]
-    return _sorted(weighed)[:limit]
+def rank_lexical(scope: Scope, words: Callable[[], Words], query: str, limit: int) -> list[Ranked]:
+    """Rank the episodes in scope by shared words and evidence; all, newest first, for a query without terms.
+
+    Args:
+        words: gives how the episodes in scope match the query's words.
+    """
+    if not text.terms(query):
+        return [ranking.unasked(record) for record in scope.eligible[:limit]]
+    return ranking.by_words(scope.eligible, words(), limit)
 
 
-def _sorted(ranked: list[Ranked]) -> list[Ranked]:
-    return sorted(ranked, key=lambda one: (-one.score, store.newest_first(one.record)))
-
-
-def answer_records(ranked: list[Ranked], today: Callable[[], Provenance]) -> list[Record]:
+def answer_records(
+    ranked: list[Ranked], today: Callable[[], Provenance], mode: str = "", *, explain: bool = False
+) -> list[Record]:
     """The records of an answer, each labelled with how it fits today's project.
 
     Args:
         today: gives the project's provenance; called only when there is a record.
+        mode: of the native retrieval; in ``external-embedding`` mode each record says what it was found by.
+        explain: whether each record says why it stands where it stands.
     """
     if not ranked:
         return []
     current, now = today(), time.time()
-    return [_answer_record(one, current, now) for one in ranked]
+    records = []
+    for one in ranked:
+        record = _answer_record(one, current, now)
+        if mode == "external-embedding":
+            record["foundBy"] = one.found_by
+        if explain:
+            record["explain"] = one.explanation()
+        records.append(record)
+    return records
 
 
 def _answer_record(ranked: Ranked, current: Provenance, now: float) -> Record:
@@ -184,9 +175,9 @@ def fallback_warning(fallback: Fallback) -> tuple[str, ...]:
 def cut(result: RecallResult, max_chars: int) -> RecallResult:
     """Make the answer's JSON, with its newline, no longer than ``max_chars`` UTF-16 code units.
 
-    Records are kept by rank. One that does not fit loses its patterns; if it still does not fit, it and all after it
-    go. Only when the frame alone does not fit, it shrinks: hints, then ``version`` and ``cache``, then the general
-    warning.
+    Records are kept by rank. One that does not fit loses its explanation, then its patterns (keeping the explanation
+    if that fits without them), then both; if it still does not fit, it and all after it go. Only when the frame alone
+    does not fit, it shrinks: hints, then ``version`` and ``cache``, then the general warning.
     """
     if result.reason:
         return _cut_reason(result, max_chars)
@@ -195,7 +186,7 @@ def cut(result: RecallResult, max_chars: int) -> RecallResult:
     kept: list[Record] = []
     for record in result.records:
         comma = 1 if kept else 0
-        for version in (record, {**record, "patterns": []}):
+        for version in _versions(record):
             size = canonical.utf16_length(canonical.dumps(version)) + comma
             if size <= room:
                 kept.append(version)
@@ -204,6 +195,13 @@ def cut(result: RecallResult, max_chars: int) -> RecallResult:
         else:
             break
     return frame._replace(records=kept)
+
+
+def _versions(record: Record) -> list[Record]:
+    """A record, whole and in ever shorter forms."""
+    bare = {key: value for key, value in record.items() if key != "explain"}
+    forms = [record, bare] if "explain" in record else [record]
+    return [*forms, *({**form, "patterns": []} for form in forms)]
 
 
 def _frames(result: RecallResult) -> list[RecallResult]:

@@ -32,7 +32,7 @@ from evidence_helpers import (
     write,
 )
 
-from pipeline import evidence, project, settings
+from pipeline import evidence, settings, sources
 from pipeline.errors import Refused
 from pipeline.evidence import copies, frameworks, running
 from pipeline.evidence.running import Place, Run
@@ -63,7 +63,7 @@ def run_suite(root: Path, folder: Path) -> Run:
     """Run a project's suite in a copy of it."""
     folder = folder.resolve()
     configured = settings.parse(settings.read(str(root)))
-    place = Place(str(root), configured, list(project.snapshot(str(root))), str(folder))
+    place = Place(str(root), configured, list(sources.paths(str(root))), str(folder))
     copies.pristine(str(root), str(folder / "base"))
     copy = copies.variant(str(folder / "base"), str(folder / "copy"), {}, [], str(root))
     return running.run(place, "suite", copy)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from evidence_helpers import CALC, Json, defect, patch, pytest_project, tree, write
 
-from pipeline import evidence, project, settings
+from pipeline import evidence, provenance, settings
 from pipeline.errors import Refused
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_object_is_refused(root: Path, proposed: Any) -> None:
 
 def test_provenance_that_no_longer_fits_is_refused(root: Path) -> None:
     configured = settings.parse(settings.read(str(root)))
-    then = project.provenance(str(root), configured).to_dict()
+    then = provenance.take(str(root), configured).to_dict()
     assert evidence.stage(root, patch(provenance=then))
     write(root, {"calc.py": CALC + "\n"})
     refused = refusal(root, patch(provenance=then))

@@ -1,0 +1,115 @@
+"""Terms and features: what relates texts, and what they are compared by."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import text
+
+RECORD = {
+    "tags": ["boundary"],
+    "warnings": [],
+    "patterns": [{"content": "class TestCart:\n    def test_zero_total(self):\n        assert total([]) == 0"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("zero boundary", {"zero", "boundary"}),
+        ("test_zero_boundary", {"zero", "boundary", "zeroboundary"}),
+        ("testZeroBoundary", {"zero", "boundary", "zeroboundary"}),
+        ("parseHTTPResponse2", {"pars", "http", "resp", "parsehttp", "httpresponse".removesuffix("e")}),
+        ("Größe_prüfen", {"grösse", "prüfen", "grösseprüfen"}),
+        ("ﬁle", {"fil"}),
+        ("rejects rejected rejecting", {"reject"}),
+        ("argument arguments args", {"arg"}),
+    ],
+)
+def test_a_text_has_the_terms_of_its_words_and_of_their_parts(written: str, expected: set[str]) -> None:
+    assert expected <= set(text.terms(written))
+
+
+@pytest.mark.parametrize("written", ["", "test", "the of and", "a b c", "!?", "\n"])
+def test_stop_words_and_single_letters_are_no_terms(written: str) -> None:
+    assert text.terms(written) == []
+
+
+def test_unlike_words_have_no_term_in_common() -> None:
+    for one, other in (("string", "sting"), ("class", "clas"), ("process", "proceed")):
+        assert set(text.terms(one)).isdisjoint(text.terms(other))
+
+
+@given(st.text(max_size=60))
+def test_what_a_text_shares_with_itself_relates_it(written: str) -> None:
+    found = text.features(written)
+    assert set(text.terms(written)) <= set(found)
+    assert all(count > 0 for count in found.values())
+    wanted = text.wanted(written)
+    assert len({one.feature for one in wanted}) == len(wanted)
+    assert {one.feature for one in wanted if one.relates} >= set(text.terms(written))
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll", "Nd"]), max_size=20))
+def test_a_text_in_another_normal_form_has_the_same_terms(written: str) -> None:
+    normal = unicodedata.normalize("NFKC", written)
+    assert text.terms(unicodedata.normalize("NFKD", normal)) == text.terms(normal)
+
+
+def test_two_words_of_a_query_find_the_one_word_that_they_make() -> None:
+    wanted = {one.feature for one in text.wanted("a file name") if one.relates}
+    assert wanted.intersection(text.terms("check the filename"))
+
+
+def test_a_beginning_is_compared_but_relates_nothing() -> None:
+    [beginning] = [one for one in text.wanted("serializer") if not one.relates]
+    assert beginning.feature in text.features("serialization")
+    assert set(text.terms("serializer")).isdisjoint(text.terms("serialization"))
+
+
+def test_what_a_change_does_weighs_less_than_what_it_is_about() -> None:
+    weights = {one.feature: one.weight for one in text.wanted("add refund")}
+    assert weights["add"] < weights["refund"]
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("async def test_zero_total():", ["test_zero_total"]),
+        ("class TestCart(Base):", ["TestCart"]),
+        ("it('adds nothing', () => {", ["adds nothing"]),
+        ("test.only(\"adds 'nothing'\", async t => {", ["adds 'nothing'"]),
+        ("test.each([1, 2])(`adds %d`, n => {", ["adds %d"]),
+        ("describe('cart', function () {", ["cart"]),
+        ("attest('no test')", []),
+        ("def helper():", []),
+    ],
+)
+def test_names_of_tests_and_classes_are_found(code: str, names: list[str]) -> None:
+    assert text.names(code).splitlines() == names
+
+
+def test_a_word_in_a_name_counts_more_than_in_the_code() -> None:
+    assert text.features("def test_refund(): pass")["refund"] == text.NAME_WEIGHT
+    assert text.features("refund()")["refund"] == 1
+
+
+def test_a_model_reads_names_first_and_no_boilerplate() -> None:
+    words = text.gist(RECORD).split()
+    assert words[:3] == ["Cart", "zero", "total"]
+    assert "boundary" in words
+    assert {"def", "class", "self", "assert"}.isdisjoint(words)
+
+
+def test_a_model_never_reads_nothing() -> None:
+    bare = {"tags": ["boundary"], "warnings": [], "patterns": []}
+    assert text.gist(bare) == "boundary"
+    assert text.gist({**bare, "patterns": [{"content": "def test(): assert 1"}]}).strip()
+
+
+def test_the_hash_of_a_feature_is_pinned() -> None:
+    assert text.hashed("boundary") == 6860401778405870309
