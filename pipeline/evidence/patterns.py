@@ -43,7 +43,7 @@ _CREDENTIALS = re.compile(
     r"""(?ix)
     (?P<name> [\w.-]* (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]* ["']? \s*
     (: \s* [\w.\[\]|\ ]+ (?==))? (:=|=>|==|[:=,]) \s* [rbfu]{0,2})
-    (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote)"""
+    (?: (?P<long> "{3}|'{3}) (?s:.+?) (?P=long) | (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote))"""
 )
 _BEARER = re.compile(r"(?i)\b(?P<name>bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}")
 _USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@'\"]+@")
@@ -135,7 +135,7 @@ def mask(text: str, private: Private) -> str:
     """``text`` without obvious secrets, service labels and paths."""
     for secret in _SECRETS:
         text = secret.sub(_MASK, text)
-    text = _CREDENTIALS.sub(lambda match: f"{match['name']}{match['quote']}{_MASK}{match['quote']}", text)
+    text = _CREDENTIALS.sub(_without_value, text)
     text = _BEARER.sub(lambda match: f"{match['name']} {_MASK}", text)
     text = _USERINFO.sub(lambda match: f"{match['scheme']}{_MASK}@", text)
     for label in sorted(private.labels, key=len, reverse=True):
@@ -148,6 +148,11 @@ def mask(text: str, private: Private) -> str:
         if path in text and ("/" in path or "." in path):
             text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", _PATH_MASK, text)
     return text
+
+
+def _without_value(match: re.Match[str]) -> str:
+    quote = match["long"] or match["quote"]
+    return f"{match['name']}{quote}{_MASK}{quote}"
 
 
 def tags(texts: Iterable[str]) -> list[str]:
