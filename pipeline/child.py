@@ -77,6 +77,10 @@ class Child:
             start_new_session=True,
         )
 
+    def is_waiting(self) -> bool:
+        """Whether the child still runs and can be asked."""
+        return not self._ended and self._process.poll() is None
+
     def kill(self) -> None:
         """End the child and its group, whether or not it was asked anything; once is enough."""
         if self._ended:  # by now its number may be another group's

@@ -23,12 +23,13 @@ MAX_PATTERN_CHARACTERS = 1_200
 
 _TEMPORARY = ".testlore-tmp"
 _LOCK_SECONDS = 60
+_MOST_PARSED = 4
 
 Record = dict[str, Any]
 
 
 class Store(NamedTuple):
-    """The bytes of a store as they were read, their digest, and the records in them, newest first."""
+    """A store as it was read: the digest of its bytes and the records in them, newest first; nobody changes these."""
 
     digest: str
     records: list[Record]
@@ -65,13 +66,22 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is off.
     """
-    try:
-        value = canonical.loads(data)
-    except ValueError as error:
-        raise Unusable("store-corrupt", f"not JSON: {error}") from None
-    if not known_valid:
-        verify(value, known_seals)
-    return Store(canonical.digest(data), sorted(value["records"], key=newest_first))
+    digest = canonical.digest(data)
+    if digest not in _parsed:
+        try:
+            value = canonical.loads(data)
+        except ValueError as error:
+            raise Unusable("store-corrupt", f"not JSON: {error}") from None
+        if not known_valid:
+            verify(value, known_seals)
+        while len(_parsed) >= _MOST_PARSED:
+            _parsed.pop(next(iter(_parsed)), None)
+        _parsed[digest] = Store(digest, sorted(value["records"], key=newest_first))
+    return _parsed[digest]
+
+
+#: The last stores of this process, by digest: a long-lived one is asked about the same again and again.
+_parsed: dict[str, Store] = {}
 
 
 def is_current(root: str, store: Store) -> bool:

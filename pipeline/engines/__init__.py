@@ -7,9 +7,12 @@ answers with one on its standard output. A worker is given row numbers, vectors 
 
 from __future__ import annotations
 
+import atexit
 import binascii
+import contextlib
 import importlib
 import os
+import time
 from typing import Any, NamedTuple, Protocol, cast
 
 from pipeline import canonical
@@ -26,6 +29,7 @@ MAX_REQUEST_BYTES = 4 << 20
 MAX_ANSWER_BYTES = 1 << 20
 MAX_DATABASE_BYTES = 16 << 20
 _TOLERANCE = 1e-5
+_READY_SECONDS = 60
 
 
 class Sdk(NamedTuple):
@@ -101,18 +105,37 @@ def advice(runtime: str, fallback: Fallback) -> str:
 
 
 def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
-    """Start a worker; it loads the SDK while the caller goes on.
+    """Start a worker, or take the one that is ready; it loads the SDK while the caller goes on.
 
     Raises:
         Fallback: ``ruvector-worker-failed``: it could not be started.
     """
-    # What steers Node from outside, such as NODE_OPTIONS, steers no worker; Python's is told so by its -I.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
-    seconds = timeout_ms / 1000
+    ready, born = _ready.pop((sdk, root, timeout_ms), (None, 0.0))
+    if ready is not None:
+        if ready.is_waiting() and time.monotonic() - born < _READY_SECONDS:
+            return ready
+        ready.kill()
     try:
-        return Child(engine.worker_argv(sdk), cwd=root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES)
+        return Child(engine.worker_argv(sdk), cwd=root, seconds=timeout_ms / 1000, max_output=MAX_ANSWER_BYTES)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
+
+
+def keep_ready(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> None:
+    """Let a worker load the SDK for the next question of a long-lived process; one waits at most, for a minute."""
+    let_go()
+    with contextlib.suppress(Fallback):
+        _ready[sdk, root, timeout_ms] = start_worker(engine, sdk, root, timeout_ms), time.monotonic()
+
+
+def let_go() -> None:
+    """End the worker that is ready, if there is one."""
+    while _ready:
+        _ready.popitem()[1][0].kill()
+
+
+_ready: dict[tuple[Sdk, str, int], tuple[Child, float]] = {}
+atexit.register(let_go)
 
 
 def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> None:

@@ -256,12 +256,14 @@ def answer(
     session: Callable[[], Session] | None = None,
     *,
     explain: object = False,
+    stay_ready: bool = False,
 ) -> RecallResult:
     """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
 
     Args:
         session: gives a session of this root and query that may have done a part of the work already.
         explain: whether each record says why it stands where it stands.
+        stay_ready: whether a native worker is kept ready for this process's next question.
     """
     budget = recall.DEFAULT_MAX_CHARS
     try:
@@ -272,17 +274,21 @@ def answer(
         budget = max_chars
         folder = existing_folder(root)
         begin = session or (lambda: Session(folder, query))
-        result = _answer(begin, lambda: Session(folder, query), limit, explain=bool(explain))
+        result = _answer(begin, lambda: Session(folder, query), limit, explain=bool(explain), stay_ready=stay_ready)
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     return recall.cut(result, budget)
 
 
-def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: int, *, explain: bool) -> RecallResult:
+def _answer(
+    first: Callable[[], Session], again: Callable[[], Session], limit: int, *, explain: bool, stay_ready: bool
+) -> RecallResult:
     for begin in (first, *[again] * _MORE_ATTEMPTS):
         session = begin()
         try:
             result = session.answer(limit, explain=explain)
+            if stay_ready and result.retrieval == "ruvector":
+                engines.keep_ready(session.engine(), session.sdk(), session.root, session.settings().timeout_ms)
             if not session.overtaken():
                 break
         finally:
