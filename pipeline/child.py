@@ -98,11 +98,25 @@ class Child:
     def ask(self, request: bytes) -> Completed:
         """Send the request, read the answer to its end, and leave nothing running."""
         try:
-            return self._talk(request)
+            return self._talk(request, stay=False)
         finally:
             self.kill()
 
-    def _talk(self, request: bytes) -> Completed:
+    def ask_to_stay(self, line: bytes) -> Completed:
+        """Send a request of one line, and read an answer of one line; the child waits for the next, unless it failed.
+
+        Returns:
+            How it ended, with the status 0 while it goes on.
+        """
+        done = None
+        try:
+            done = self._talk(line, stay=True)
+            return done
+        finally:
+            if done is None or not done.stdout.endswith(b"\n") or done.timed_out or done.flooded:
+                self.kill()
+
+    def _talk(self, request: bytes, *, stay: bool) -> Completed:
         process = self._process
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None
@@ -138,14 +152,17 @@ class Child:
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)
-                        with contextlib.suppress(OSError):
-                            stdin.close()
+                        if not stay:
+                            with contextlib.suppress(OSError):
+                                stdin.close()
                 for pipe, into in ((stdout, answer), (stderr, errors)):
                     if pipe in ready:
                         chunk = os.read(pipe.fileno(), _CHUNK)
                         into += chunk
                         if not chunk:
                             selector.unregister(pipe)
+                if stay and answer.endswith(b"\n"):
+                    return completed(0)
                 if self._max_output is None:
                     del answer[: -2 * _STDOUT_TAIL]
                 elif len(answer) > self._max_output:

@@ -11,6 +11,7 @@ from pipeline.errors import Fallback
 
 DATABASE = "vectors.rvf"
 METADATA = "vectors.json"
+STAYS = True
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
 HELP = {
@@ -23,7 +24,7 @@ HELP = {
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16
-_LIFETIME_SECONDS = "300"  # far above any timeoutMs: for workers whose parent was killed
+_LIFETIME_SECONDS = "300"  # far above any timeoutMs: for workers that nobody asks, or whose parent was killed
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 

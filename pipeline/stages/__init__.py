@@ -60,15 +60,17 @@ class Session:
     Args:
         root: the project's root, an existing folder.
         query: what is asked; ``None`` when only the index is wanted.
+        long_lived: whether this process will ask again, so that a native worker shall wait for it.
 
     Attributes:
         receipt, settings, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors, index, hits:
             what the stages make; call them.
     """
 
-    def __init__(self, root: str, query: str | None = None) -> None:
+    def __init__(self, root: str, query: str | None = None, *, long_lived: bool = False) -> None:
         self.root = os.path.abspath(root)
         self.query = query
+        self._long_lived = long_lived
         self.cache = Cache(self.root)
         self._taking: sources.Taking | None = None
         self._worker: Child | None = None
@@ -194,7 +196,11 @@ class Session:
         worker, self._worker = self._worker, None
         if worker is None:
             worker = engines.start_worker(engine, self.sdk(), self.root, configured.timeout_ms)
-        return query.run(self.cache, engine, worker, found, configured.dimensions, vector)
+        stay = self._long_lived and engine.STAYS
+        hits = query.run(self.cache, engine, worker, found, configured.dimensions, vector, stay=stay)
+        if stay:
+            engines.let_wait(worker, self.sdk(), self.root, configured.timeout_ms)
+        return hits
 
     def ranked_natively(self, limit: int) -> list[Ranked]:
         """The best records by the native engine and by the words that they share with the query.
@@ -256,14 +262,14 @@ def answer(
     session: Callable[[], Session] | None = None,
     *,
     explain: object = False,
-    stay_ready: bool = False,
+    long_lived: bool = False,
 ) -> RecallResult:
     """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
 
     Args:
         session: gives a session of this root and query that may have done a part of the work already.
         explain: whether each record says why it stands where it stands.
-        stay_ready: whether a native worker is kept ready for this process's next question.
+        long_lived: whether this process will ask again.
     """
     budget = recall.DEFAULT_MAX_CHARS
     try:
@@ -273,22 +279,21 @@ def answer(
         assert isinstance(max_chars, int)
         budget = max_chars
         folder = existing_folder(root)
-        begin = session or (lambda: Session(folder, query))
-        result = _answer(begin, lambda: Session(folder, query), limit, explain=bool(explain), stay_ready=stay_ready)
+
+        def begin() -> Session:
+            return Session(folder, query, long_lived=long_lived)
+
+        result = _answer(session or begin, begin, limit, explain=bool(explain))
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     return recall.cut(result, budget)
 
 
-def _answer(
-    first: Callable[[], Session], again: Callable[[], Session], limit: int, *, explain: bool, stay_ready: bool
-) -> RecallResult:
+def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: int, *, explain: bool) -> RecallResult:
     for begin in (first, *[again] * _MORE_ATTEMPTS):
         session = begin()
         try:
             result = session.answer(limit, explain=explain)
-            if stay_ready and result.retrieval == "ruvector":
-                engines.keep_ready(session.engine(), session.sdk(), session.root, session.settings().timeout_ms)
             if not session.overtaken():
                 break
         finally:
