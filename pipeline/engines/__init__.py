@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import binascii
 import importlib
+import os
 from typing import Any, NamedTuple, Protocol, cast
 
 from pipeline import canonical
@@ -113,8 +114,11 @@ def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
         if waiting.is_waiting():
             return waiting
         waiting.kill()
+    # What steers Node from outside, such as NODE_OPTIONS, steers no worker; Python's is told so by its -I.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
+    seconds = timeout_ms / 1000
     try:
-        return Child(engine.worker_argv(sdk), cwd=root, seconds=timeout_ms / 1000, max_output=MAX_ANSWER_BYTES)
+        return Child(engine.worker_argv(sdk), cwd=root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
 
