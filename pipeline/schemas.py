@@ -49,10 +49,15 @@ def load(name: str) -> Any:
 
 def problems(name: str, value: Any) -> Iterator[Problem]:
     """What ``value`` does wrong under the schema ``name`` (JSON Schema 2020-12), in jsonschema's order."""
+    return problems_under(load(name), value)
+
+
+def problems_under(schema: Any, value: Any) -> Iterator[Problem]:
+    """What ``value`` does wrong under a schema."""
     from jsonschema import Draft202012Validator
 
     try:
-        for error in Draft202012Validator(load(name)).iter_errors(value):
+        for error in Draft202012Validator(schema).iter_errors(value):
             yield Problem(tuple(error.absolute_path), _sentence(error))
     except RecursionError:
         yield Problem((), "the document is nested too deeply")
