@@ -87,7 +87,7 @@ def shop(root: Path, crew: Crew | None, **config: Any) -> Project:
     agent = {"agent": crew.argv} if crew else {}
     write(root / "tddswarm.config.json", json.dumps({"adapter": "pytest", **agent, **config}))
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    return Project(root)
+    return Project(root, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})  # so that the suites under validation start soon
 
 
 def write(path: Path, content: str) -> None:
