@@ -19,7 +19,7 @@ from pipeline import canonical, evidence, project, provenance, settings, stages
 from pipeline.agents import context
 from pipeline.agents.context import Context
 from pipeline.agents.worker import Kept, Workers
-from pipeline.errors import Refused
+from pipeline.errors import Refused, Unusable
 from pipeline.evidence import patch
 from pipeline.settings import Settings
 from pipeline.stages.recall import GENERAL_WARNING, MAX_QUERY_CHARACTERS
@@ -135,9 +135,9 @@ def run(root: str, order: Order, tell: Tell) -> Generated:
     workers = Workers(root, order.settings.agent, kept)
     try:
         made = _generate(root, order, workers, tell)
-    except Refused as refused:
+    except (Refused, Unusable) as failure:
         where = f"; what was produced so far is kept in {kept.folder}" if kept.used else ""
-        raise Refused(refused.reason, f"{refused.detail}{where}") from None
+        raise type(failure)(failure.reason, f"{failure.detail}{where}") from None
     kept.remove()
     return made
 
