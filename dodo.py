@@ -3,7 +3,15 @@
 import sys
 
 from pipeline.tasks import *  # noqa: F403
-from pipeline.tasks import Task, doit_config, task_evaluate, task_export, task_learn, task_merge  # noqa: F401
+from pipeline.tasks import (  # noqa: F401
+    Task,
+    doit_config,
+    task_evaluate,
+    task_export,
+    task_generate,
+    task_learn,
+    task_merge,
+)
 
 DOIT_CONFIG = doit_config()
 

@@ -95,6 +95,12 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
+    def interrupt(self) -> None:
+        """End the child's group from another thread than the one that asks it, which then sees how it ended."""
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def ask(self, request: bytes) -> Completed:
         """Send the request, read the answer to its end, and leave nothing running."""
         try:

@@ -55,8 +55,19 @@ def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, .
         definition: the one of the schema's ``$defs`` that describes the value; the whole schema when empty.
         at: where the value stands in a document, for the problems' paths.
     """
+    return _problems(_validator(name, definition), value, at)
+
+
+def problems_under(schema: Any, value: Any) -> Iterator[Problem]:
+    """What ``value`` does wrong under a schema."""
+    from jsonschema import Draft202012Validator
+
+    return _problems(Draft202012Validator(schema), value, ())
+
+
+def _problems(validator: Any, value: Any, at: tuple[str | int, ...]) -> Iterator[Problem]:
     try:
-        for error in _validator(name, definition).iter_errors(value):
+        for error in validator.iter_errors(value):
             where = (*at, *error.absolute_path)
             yield Problem(where, _sentence(error, where))
     except RecursionError:

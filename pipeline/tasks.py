@@ -32,7 +32,7 @@ from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart", "source")
+_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart", "source", "validate")
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -225,6 +225,27 @@ def _evidence(command: str) -> Callable[[], Outcome]:
         return _failed(ended.status)
 
     return action
+
+
+def task_generate() -> Task:
+    """Let the configured workers propose tests, and stage them: [validate=1]"""
+    return {"actions": [_generate], "uptodate": [False], "verbosity": 2}
+
+
+def _generate() -> Outcome:
+    form, validate = doit.get_var("format", "table"), doit.get_var("validate", "0")
+    wrong = _unknown_variables(near_misses_only=False)
+    if form not in ("table", "json"):
+        wrong = f"format is {form!r}; allowed: table, json"
+    if validate not in ("0", "1"):
+        wrong = wrong or f"validate is {validate!r}; allowed: 1 or 0"
+    if wrong:
+        return _refused(wrong)
+    from pipeline.agents import commands
+
+    ended = commands.generate({"root": _root(), "json": form == "json", "validate": validate == "1"})
+    cli.say(ended.output, ended.notes)
+    return _failed(ended.status)
 
 
 def _index() -> Outcome:

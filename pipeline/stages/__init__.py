@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store, text
@@ -61,13 +62,22 @@ class Session:
         root: the project's root, an existing folder.
         query: what is asked; ``None`` when only the index is wanted.
         long_lived: whether this process will ask again, so that a native worker shall wait for it.
+        restrict: makes other settings of the configured ones, for who may do less than they say.
 
     Attributes:
         receipt, settings, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors, index, hits:
             what the stages make; call them.
     """
 
-    def __init__(self, root: str, query: str | None = None, *, long_lived: bool = False) -> None:
+    def __init__(
+        self,
+        root: str,
+        query: str | None = None,
+        *,
+        long_lived: bool = False,
+        restrict: Callable[[Settings], Settings] | None = None,
+    ) -> None:
+        self._restrict = restrict
         self.root = os.path.abspath(root)
         self.query = query
         self._long_lived = long_lived
@@ -105,7 +115,8 @@ class Session:
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
-        return settings.parse(data, known_valid=canonical.digest(data) == self.receipt().config)
+        configured = settings.parse(data, known_valid=canonical.digest(data) == self.receipt().config)
+        return self._restrict(configured) if self._restrict is not None else configured
 
     def _read_store(self) -> bytes:
         configured = self.settings()
@@ -263,6 +274,7 @@ def answer(
     *,
     explain: object = False,
     long_lived: bool = False,
+    restrict: Callable[[Settings], Settings] | None = None,
 ) -> RecallResult:
     """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
 
@@ -270,6 +282,7 @@ def answer(
         session: gives a session of this root and query that may have done a part of the work already.
         explain: whether each record says why it stands where it stands.
         long_lived: whether this process will ask again.
+        restrict: as for a :class:`Session`.
     """
     budget = recall.DEFAULT_MAX_CHARS
     try:
@@ -279,11 +292,8 @@ def answer(
         assert isinstance(max_chars, int)
         budget = max_chars
         folder = existing_folder(root)
-
-        def begin() -> Session:
-            return Session(folder, query, long_lived=long_lived)
-
-        result = _answer(session or begin, begin, limit, explain=bool(explain))
+        anew = partial(Session, folder, query, long_lived=long_lived, restrict=restrict)
+        result = _answer(session or anew, anew, limit, explain=bool(explain))
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     return recall.cut(result, budget)
