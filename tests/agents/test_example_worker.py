@@ -29,14 +29,10 @@ print(f"Sure! I looked at {{}} and {{'a': 1}}.\\n```json\\n{json.dumps(answer, i
 
 
 def example() -> str:
-    for name in ("README-agents.md", "README.md"):
-        path = REPOSITORY / name
-        found = re.search(
-            r"<!-- worker -->\n```python\n(.*?)```", path.read_text("utf-8") if path.exists() else "", re.S
-        )
-        if found:
-            return found[1]
-    raise AssertionError("the README has no example worker")
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    found = re.search(r"<!-- worker -->\n```python\n(.*?)```", readme, re.S)
+    assert found, "the README has no example worker"
+    return found[1]
 
 
 @pytest.fixture
