@@ -6,28 +6,23 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers import DATA, Project, Sdk, ids
+from helpers import Project, Sdk, golden, ids
 
 
 def _copy(source: Path, target: Path) -> Path:
     return Path(shutil.copytree(source, target, symlinks=True))
 
 
-def _fresh(name: str, target: Path) -> Path:
-    """A project of the test data as it was committed: whoever tried it out left a derived cache in it."""
-    return Path(shutil.copytree(DATA / name, target, symlinks=True, ignore=shutil.ignore_patterns("ruvector")))
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A fresh copy of a small project with seven episodes and native recall enabled."""
-    return Project(_fresh("till", tmp_path / "till"))
+    return Project(golden("till", tmp_path / "till"))
 
 
 @pytest.fixture(scope="session")
 def lexical_ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The records, in order, that the same project answers with when native recall is disabled."""
-    project = Project(_fresh("till", tmp_path_factory.mktemp("lexical") / "till"))
+    project = Project(golden("till", tmp_path_factory.mktemp("lexical") / "till"))
     project.configure({"enabled": False})
     answer = project.ask()
     assert answer["retrieval"] == "deterministic-lexical"
@@ -37,7 +32,7 @@ def lexical_ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="session")
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = Project(_fresh("till", tmp_path_factory.mktemp("built") / "till"))
+    project = Project(golden("till", tmp_path_factory.mktemp("built") / "till"))
     assert project.ask_natively() == "built"
     return project.root
 
@@ -57,7 +52,7 @@ def sdk(tmp_path: Path) -> Sdk:
 @pytest.fixture(scope="session")
 def _built_with_stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stand-in")
-    project = Project(_fresh("till", folder / "till"), Sdk(folder / "sdk").env)
+    project = Project(golden("till", folder / "till"), Sdk(folder / "sdk").env)
     assert project.ask_natively() == "built"
     return project.root
 

@@ -142,6 +142,11 @@ class Project:
         return cache
 
 
+def golden(name: str, target: Path) -> Path:
+    """A project of the test data as it was committed: whoever tried it out left a derived cache in it."""
+    return Path(shutil.copytree(DATA / name, target, symlinks=True, ignore=shutil.ignore_patterns("ruvector")))
+
+
 def doit_argv(argv: tuple[str, ...], dodo: str) -> list[str]:
     """Doit wants its command first, then ``-f``, and takes a task's name for the command ``run``."""
     commands = ("run", "list", "info", "clean", "forget")

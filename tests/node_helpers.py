@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helpers import DATA, Project
+from helpers import Project, golden
 
 from pipeline.engines import node
 
@@ -37,7 +37,7 @@ class NodeProject(Project):
 
 def node_project(root: Path, modules: Path | None = None, store: str = "till") -> NodeProject:
     """A fresh copy of a golden project, its ``node_modules`` linked to ``modules``."""
-    shutil.copytree(DATA / store, root, symlinks=True)
+    golden(store, root)
     project = NodeProject(root)
     project.configure()
     if modules is not None:

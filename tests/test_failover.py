@@ -195,7 +195,7 @@ def test_an_engine_that_hangs_is_killed_with_all_its_children(
     assert word(answer) == "ruvector-worker-timeout"
     assert ids(answer) == lexical_ids
     left = [int(pid) for pid in pids.read_text().split()]
-    assert len(left) == 2
+    assert left
     assert wait_until(lambda: not any(map(is_alive, left)))
     sdk.mend()
     project.ask_natively(door)

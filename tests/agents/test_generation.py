@@ -273,6 +273,7 @@ def test_a_person_who_interrupts_waits_for_no_worker(project: Project, crew: Cre
     script = (
         "import os, pathlib, signal, threading, time\n"
         "from pipeline import agents\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell starts in the background\n"
         "def interrupt():\n"
         f"    while not list(pathlib.Path({str(crew.folder)!r}).glob('author-*')): time.sleep(0.05)\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers import DATA, Project, episode, ids, state, states, word
+from helpers import DATA, Project, episode, golden, ids, state, states, word
 from node_helpers import NodeProject, copy_of, installed, node_project
 
 from pipeline import canonical, engines, recall, schemas, text
@@ -65,7 +65,7 @@ def similarities(root: Path, query: str) -> dict[str, float]:
 @pytest.mark.parametrize("store", STORES)
 def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, store: str) -> None:
     under_node = node_project(tmp_path / "node", installed(), store)
-    under_python = Project(Path(shutil.copytree(DATA / store, tmp_path / "python")))
+    under_python = Project(golden(store, tmp_path / "python"))
     asked = queries(store)
     assert asked
     for query in asked:
