@@ -3,7 +3,7 @@
 import sys
 
 from pipeline.tasks import *  # noqa: F403
-from pipeline.tasks import Task, doit_config, task_evaluate, task_export, task_learn, task_merge  # noqa: F401
+from pipeline.tasks import Task, doit_config, of_checkout, task_evaluate, task_export, task_learn, task_merge  # noqa: F401
 
 DOIT_CONFIG = doit_config()
 
@@ -11,3 +11,14 @@ DOIT_CONFIG = doit_config()
 def task_bench() -> Task:
     """Time warm and cold recalls as ratios to plain starts"""
     return {"actions": [[sys.executable, "benchmarks/bench.py"]], "uptodate": [False], "verbosity": 2}
+
+
+def task_proof() -> Task:
+    """Prove the whole on a disposable project, and write its receipt: [runtime=python|node sdk_root=DIR]"""
+    prove = of_checkout("-m", "proof", "prove", options=("runtime", "sdk_root"))
+    return {"actions": [prove], "uptodate": [False], "verbosity": 2}
+
+
+def task_verify_receipt() -> Task:
+    """Whether the committed receipts still fit today's sources"""
+    return {"actions": [of_checkout("-m", "proof", "verify")], "uptodate": [False], "verbosity": 2}
