@@ -22,3 +22,12 @@ def task_proof() -> Task:
 def task_verify_receipt() -> Task:
     """Whether the committed receipts still fit today's sources"""
     return {"actions": [of_checkout("-m", "proof", "verify")], "uptodate": [False], "verbosity": 2}
+
+
+def task_own_memory() -> Task:
+    """Validate proof/candidates, and remember them in this repository: [check=N to validate N anew instead]"""
+    return {
+        "actions": [of_checkout("-m", "proof", "own-memory", options=("check",))],
+        "uptodate": [False],
+        "verbosity": 2,
+    }

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from pipeline import engines
+from pipeline import canonical, engines
 from pipeline.errors import Fallback, Refused, Unusable
-from proof import prove, receipt
+from proof import own_memory, prove, receipt
 from proof.checks import Failed
 
 
@@ -27,6 +27,14 @@ def main() -> int:
     other.add_argument("receipts", nargs="*", type=Path, metavar="FILE", help="default: those in benchmarks/")
     other.set_defaults(run=_verify)
 
+    memory = commands.add_parser("own-memory", help="validate proof/candidates, and remember them in this repository")
+    what = memory.add_mutually_exclusive_group()
+    what.add_argument("--check", type=int, metavar="N", help="validate N of them anew, and remember nothing")
+    what.add_argument(
+        "--patch", choices=own_memory.names(), metavar="NAME", help="print one as `testlore stage` takes it"
+    )
+    memory.set_defaults(run=lambda given: _remember(parser, given))
+
     arguments = parser.parse_args()
     try:
         status: int = arguments.run(arguments)
@@ -42,10 +50,26 @@ def _prove(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     if given.sdk_root and not Path(given.sdk_root).is_dir():
         parser.error(f"--sdk-root is {given.sdk_root!r}; allowed: an existing folder")
     output = given.output or receipt.FILES[given.runtime]
-    made = prove.run(given.runtime, given.sdk_root, lambda line: print(line, file=sys.stderr, flush=True))
+    made = prove.run(given.runtime, given.sdk_root, _tell)
     receipt.write(output, made)
     print(f"{len(made['checks'])} checks hold with {made['sdk']['name']} {made['sdk']['version']}: {output.name}")
     return 0
+
+
+def _remember(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    if given.patch is not None:
+        print(canonical.pretty(own_memory.patch(given.patch)))
+    elif given.check is not None:
+        if not 1 <= given.check <= len(own_memory.names()):
+            parser.error(f"--check is {given.check}; allowed: 1 to {len(own_memory.names())}")
+        print(f"{own_memory.check(given.check, _tell)} candidates ended as the memory says")
+    else:
+        print(f"{own_memory.remake(_tell)} candidates were validated and remembered")
+    return 0
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _verify(given: argparse.Namespace) -> int:
