@@ -3,7 +3,16 @@
 import sys
 
 from pipeline.tasks import *  # noqa: F403
-from pipeline.tasks import Task, doit_config, of_checkout, task_evaluate, task_export, task_learn, task_merge  # noqa: F401
+from pipeline.tasks import (  # noqa: F401
+    Task,
+    doit_config,
+    of_checkout,
+    task_evaluate,
+    task_export,
+    task_generate,
+    task_learn,
+    task_merge,
+)
 
 DOIT_CONFIG = doit_config()
 

@@ -1,4 +1,4 @@
-"""What ``doit bench`` runs: whole commands, timed in alternation, as ratios to plain starts in the same run.
+"""What ``doit bench`` runs: everything that is timed, as ratios to plain things in the same run.
 
 Machines are shared and noisy: only the ratios mean something, and only within one run.
 """
@@ -10,114 +10,94 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import corpus
-from pipeline.cache import Cache
+from benchmarks import commands, crowd, huge, longlived
+from benchmarks.commands import Times
 from pipeline.engines import wheel
 
 HERE = Path(__file__).resolve().parent
-DODO = HERE.parent / "dodo.py"
-QUERY = "retry timeout"
-EPISODES = 200
-ONE_TASK = "def say(): print('x')\ndef task_a(): return {'actions': [say], 'uptodate': [False]}\n"
-
-#: name -> what it is compared with, and the most that we aim at.
-RATIOS = {
-    "testlore recall, warm": ("python", 2.8),
-    "doit recall, warm": ("doit", 1.8),
-    "testlore recall, cold build": ("python", None),
-    "doit, cold build": ("doit", None),
-}
 
 
-def commands(root: Path, one_task: Path) -> dict[str, list[str]]:
-    """The commands to time, by name."""
-    scripts = Path(sys.executable).parent
-    testlore, doit = str(scripts / "testlore"), str(scripts / "doit")
-    recall = [testlore, "recall", "--root", str(root), "--query", QUERY, "--json"]
-    return {
-        "python": [sys.executable, "-c", "import json, hashlib, subprocess"],
-        "testlore recall, warm": recall,
-        "doit": [doit, "-f", str(one_task)],
-        "doit recall, warm": [doit, "-f", str(DODO), "recall", f"query={QUERY}", f"root={root}", "format=json"],
-        "testlore recall, cold build": recall,
-        "doit, cold build": [doit, "-f", str(DODO), f"root={root}"],
-    }
+class Ratio(NamedTuple):
+    """What is measured, what it is divided by, and the most that we aim at."""
+
+    name: str
+    to: str
+    aim: float | None = None
 
 
-def timed(command: list[str]) -> float:
-    """Seconds of one run, which must succeed; a recall must be native."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    begin = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=environment, check=False)
-    seconds = time.perf_counter() - begin
-    if done.returncode or ("recall" in command and b'"retrieval":"ruvector"' not in done.stdout):
-        raise SystemExit(f"{command} failed:\n{done.stdout.decode()}\n{done.stderr.decode()}")
-    return seconds
+RATIOS = (
+    Ratio("testlore recall, warm", "python", 2.5),
+    Ratio("doit recall, warm", "doit", 1.6),
+    Ratio("rebuild for one new episode, 128 dimensions", "testlore recall, warm", 4),
+    Ratio("rebuild for one new episode, 2048 dimensions", "testlore recall, warm", 4),
+    Ratio("testlore recall, cold build", "python"),
+    Ratio("doit, cold build", "doit"),
+    Ratio("snapshot of 50,000 files", "git status", 1.5),
+    Ratio("second question of a process", "first question of a process", 0.33),
+)
 
 
-def measure(runs: int, progress: Callable[[str], object]) -> dict[str, list[float]]:
-    """The seconds of every run of every command, taken in alternation."""
-    with tempfile.TemporaryDirectory() as folder:
-        root, one_task = Path(folder, "project"), Path(folder, "one", "dodo.py")
-        root.mkdir()
-        one_task.parent.mkdir()
-        one_task.write_text(ONE_TASK)
-        corpus.write_project(root, EPISODES)
-        todo = commands(root, one_task)
-        times: dict[str, list[float]] = {name: [] for name in todo}
-        for turn in range(runs + 1):
-            progress(f"\r{turn}/{runs}")
-            for name, command in todo.items():
-                if "cold" in name:
-                    Cache(str(root)).clean()
-                seconds = timed(command)
-                if turn:  # the first turn fills caches and byte code
-                    times[name].append(seconds)
-        progress("\n")
-    return times
+def ratios(times: Times) -> list[dict[str, Any]]:
+    """Median, minimum and maximum of everything that is measured, divided by the median of its comparison."""
+    rows = []
+    for name, to, aim in RATIOS:
+        plain = statistics.median(times[to])
+        found = [seconds / plain for seconds in times[name]]
+        low, middle, high = (round(value, 2) for value in (min(found), statistics.median(found), max(found)))
+        rows.append({"what": name, "to": to, "median": middle, "min": low, "max": high, "aim": aim})
+    return rows
 
 
-def report(times: dict[str, list[float]]) -> dict[str, Any]:
-    """The results: for every name its median, minimum and maximum ratio to the median of what it is compared with."""
-    rows = {}
-    for name, (base, aim) in RATIOS.items():
-        plain = statistics.median(times[base])
-        ratios = [seconds / plain for seconds in times[name]]
-        row = {"to": base, "median": statistics.median(ratios), "min": min(ratios), "max": max(ratios), "aim": aim}
-        rows[name] = {key: round(value, 2) if isinstance(value, float) else value for key, value in row.items()}
-    sdk = wheel.locate(".")
-    machine = {"cores": os.cpu_count(), "system": platform.system(), "architecture": platform.machine()}
-    return {
-        "episodes": EPISODES,
-        "runs": len(times["python"]),
-        "machine": {**machine, "python": platform.python_version()},
-        "sdk": {"name": sdk.name, "version": sdk.version},
-        "ratios": rows,
-    }
+def _progress(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)
 
 
 def main() -> None:
     """Measure, print the table, save the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=21)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--questions", type=int, default=10_000, help="of the long-lived process")
+    parser.add_argument("--soak", type=float, default=300, help="seconds of bursts")
     parser.add_argument("--output", type=Path, default=HERE / "results.json")
     arguments = parser.parse_args()
-    results = report(measure(arguments.runs, lambda text: print(text, end="", file=sys.stderr, flush=True)))
+    times = commands.measure(arguments.runs, _progress)
+    times |= huge.measure(arguments.runs, _progress)
+    first_and_second, long = longlived.measure(arguments.runs, arguments.questions)
+    many = crowd.measure(arguments.soak)
+    rows = ratios({**times, **first_and_second})
+    rows.append(
+        {
+            "what": f"p95 of a recall among {crowd.RECALLS + crowd.CAPTURES + crowd.MERGES} at once",
+            "to": "its median among as many plain starts",
+            "median": round(many["ratio"], 2),
+            "aim": 3,
+        }
+    )
+    sdk = wheel.locate(".")
+    machine = {"cores": os.cpu_count(), "system": platform.system(), "architecture": platform.machine()}
+    results = {
+        "episodes": commands.EPISODES,
+        "runs": arguments.runs,
+        "machine": {**machine, "python": platform.python_version()},
+        "sdk": {"name": sdk.name, "version": sdk.version},
+        "ratios": rows,
+        "longLived": {"questions": arguments.questions, "grownKiB": long["grown_kib"]},
+        "crowd": {"seconds": arguments.soak, "recalls": many["recalls"], "fallbacks": many["fallbacks"]},
+    }
+    arguments.output.write_text(json.dumps(results, indent=2) + "\n")
     from tabulate import tabulate
 
-    rows = [(n, r["to"], r["median"], r["min"], r["max"], r["aim"] or "") for n, r in results["ratios"].items()]
-    print(tabulate(rows, headers=("command", "ratio to a plain", "median", "min", "max", "aim at most")))
-    arguments.output.write_text(json.dumps(results, indent=2) + "\n")
+    headers = ("what", "divided by", "median", "min", "max", "aim at most")
+    shown = [[row.get(key, "") for key in ("what", "to", "median", "min", "max", "aim")] for row in rows]
+    print(tabulate(shown, headers=headers))
+    print(f"{arguments.questions} questions of one process: its memory grew by {long['grown_kib']} KiB")
+    print(f"{many['recalls']} recalls in bursts: all answered, {many['fallbacks']} of them lexically")
 
 
 if __name__ == "__main__":

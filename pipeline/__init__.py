@@ -39,4 +39,4 @@ def recall(
         ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
         of its ``warnings`` says why.
     """
-    return _answer(root, query, limit, max_chars, explain=explain)
+    return _answer(root, query, limit, max_chars, explain=explain, long_lived=True)

@@ -17,6 +17,7 @@ from pipeline.errors import Fallback, UnsafePath
 FOLDER = ".tddswarm/learning/ruvector"
 
 VALIDATED = "validated.json"
+VALIDATED_RECORDS = "validated-records.json"
 EMBEDDINGS = "embeddings.f32"
 TERMS = "terms.bin"
 SNAPSHOT = "snapshot.json"
@@ -24,6 +25,7 @@ SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
 DOIT_DATABASE = "doit.sqlite3"
 _OURS = (
+    VALIDATED_RECORDS,
     SNAPSHOT,
     SNAPSHOT_FILES,
     VALIDATED,

@@ -48,7 +48,7 @@ class Child:
         argv: the program and its arguments; no shell sees them.
         cwd: the folder that it starts in.
         env: its environment; ours when ``None``.
-        seconds: how long it may live, counted from here.
+        seconds: how long it may take to answer, counted from when it is asked.
         max_output: how many bytes it may write to standard output; ``None`` when only the end of it is wanted.
 
     Raises:
@@ -64,7 +64,7 @@ class Child:
         max_output: int | None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
         self._max_output = max_output
         self._ended = False
         self._process = subprocess.Popen(
@@ -76,6 +76,10 @@ class Child:
             env=env,
             start_new_session=True,
         )
+
+    def is_waiting(self) -> bool:
+        """Whether the child still runs and can be asked."""
+        return not self._ended and self._process.poll() is None
 
     def kill(self) -> None:
         """End the child and its group, whether or not it was asked anything; once is enough."""
@@ -91,19 +95,40 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
+    def interrupt(self) -> None:
+        """End the child's group from another thread than the one that asks it, which then sees how it ended."""
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def ask(self, request: bytes) -> Completed:
         """Send the request, read the answer to its end, and leave nothing running."""
         try:
-            return self._talk(request)
+            return self._talk(request, stay=False)
         finally:
             self.kill()
 
-    def _talk(self, request: bytes) -> Completed:
+    def ask_to_stay(self, line: bytes) -> Completed:
+        """Send a request of one line, and read an answer of one line; the child waits for the next, unless it failed.
+
+        Returns:
+            How it ended, with the status 0 while it goes on.
+        """
+        done = None
+        try:
+            done = self._talk(line, stay=True)
+            return done
+        finally:
+            if done is None or not done.stdout.endswith(b"\n") or done.timed_out or done.flooded:
+                self.kill()
+
+    def _talk(self, request: bytes, *, stay: bool) -> Completed:
         process = self._process
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None
         assert stdout is not None
         assert stderr is not None
+        deadline = time.monotonic() + self._seconds
         pending, answer, errors = memoryview(request), bytearray(), bytearray()
         unsent = len(pending)
 
@@ -118,7 +143,7 @@ class Child:
             for pipe in (stdin, stdout, stderr):
                 os.set_blocking(pipe.fileno(), False)
             while selector.get_map():
-                remaining = self._deadline - time.monotonic()
+                remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return completed(None, timed_out=True)
                 ended = process.poll() is not None
@@ -133,20 +158,23 @@ class Child:
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)
-                        with contextlib.suppress(OSError):
-                            stdin.close()
+                        if not stay:
+                            with contextlib.suppress(OSError):
+                                stdin.close()
                 for pipe, into in ((stdout, answer), (stderr, errors)):
                     if pipe in ready:
                         chunk = os.read(pipe.fileno(), _CHUNK)
                         into += chunk
                         if not chunk:
                             selector.unregister(pipe)
+                if stay and answer.endswith(b"\n"):
+                    return completed(0)
                 if self._max_output is None:
                     del answer[: -2 * _STDOUT_TAIL]
                 elif len(answer) > self._max_output:
                     return completed(None, flooded=True)
                 del errors[: -2 * _STDERR_TAIL]
         try:
-            return completed(process.wait(max(0.0, self._deadline - time.monotonic())))
+            return completed(process.wait(max(0.0, deadline - time.monotonic())))
         except subprocess.TimeoutExpired:
             return completed(None, timed_out=True)

@@ -29,6 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the answer has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        print(f"testlore: the answer cannot be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -74,6 +80,7 @@ def _parser(*, recall_alone: bool) -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="as JSON")
     check.set_defaults(run=_doctor)
     _add_evidence(commands)
+    _add_agents(commands)
     return parser
 
 
@@ -101,6 +108,24 @@ def _add_evidence(commands: Any) -> None:
     forget.add_argument("--why", required=True, metavar="TEXT", help="the person's reason")
     merge = command("merge", "take another worktree's memory into this one's")
     merge.add_argument("--from", dest="source", required=True, metavar="DIR", help="the other worktree")
+
+
+def _add_agents(commands: Any) -> None:
+    """The commands for agents, imported only when one of them runs."""
+    generate = commands.add_parser("generate", help="let the configured workers propose tests, and stage them")
+    _add_root(generate)
+    generate.add_argument("--validate", action="store_true", help="validate and remember the candidate at once")
+    generate.add_argument("--json", action="store_true", help="as JSON")
+    generate.set_defaults(run=_generate)
+
+    serve = commands.add_parser("mcp", help="answer agents from memory over the Model Context Protocol, on stdio")
+    _add_root(serve)
+    serve.add_argument(
+        "--project-commands",
+        action="store_true",
+        help="let recall start the embedding command and the engine that the project's own files name",
+    )
+    serve.set_defaults(run=_mcp)
 
 
 def _add_root(parser: argparse.ArgumentParser) -> None:
@@ -210,6 +235,23 @@ def _evidence(arguments: argparse.Namespace) -> int:
     ended = commands.run(arguments.command, vars(arguments))
     say(ended.output, ended.notes)
     return ended.status
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    from pipeline.agents import commands
+
+    ended = commands.generate(vars(arguments))
+    say(ended.output, ended.notes)
+    return ended.status
+
+
+def _mcp(arguments: argparse.Namespace) -> int:
+    try:
+        from pipeline.agents import server
+    except ImportError as error:
+        print(f"testlore: {error}; the MCP server needs: pip install 'testlore-recall[mcp]'", file=sys.stderr)
+        return 2
+    return server.serve(arguments.root, project_commands=arguments.project_commands)
 
 
 def say(output: str, notes: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from typing import NamedTuple
 
-from pipeline import __version__, canonical, engines, settings, store
+from pipeline import __version__, canonical, engines, provenance, settings, sources, store
 from pipeline.cache import FOLDER
 from pipeline.embedding import semantic
 from pipeline.errors import Fallback, Unusable
@@ -88,6 +89,7 @@ def _look(session: Session, findings: list[Finding]) -> None:
     if not scope.eligible:
         findings.append(Finding("recall", "note", f"nothing to recall for {scope.framework}"))
         return
+    findings.append(_sources(session))
     findings.append(_answer(session))
 
 
@@ -125,6 +127,16 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
         return Finding("embedding", "ok", text)
     advice = semantic.CONFIGURE if installed else f"For meanings, offline: {semantic.INSTALL}"
     return Finding("embedding", "ok", f"{configured.embedding}: shared words, not meanings", advice if offer else "")
+
+
+def _sources(session: Session) -> Finding:
+    """What it costs here to see whether the sources are still those of an episode, which every answer says."""
+    configured = session.settings()
+    begin = time.perf_counter()
+    kept = session.cache if configured.enabled and not configured.plugin_problem else None
+    snapshot = sources.Taking(session.root, provenance.TOOL_FILES, kept).snapshot()
+    milliseconds = (time.perf_counter() - begin) * 1000
+    return Finding("sources", "ok", f"{snapshot.read} of {len(snapshot.files())} files read in {milliseconds:.0f} ms")
 
 
 def _answer(session: Session) -> Finding:

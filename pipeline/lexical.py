@@ -39,6 +39,11 @@ class Statistics(NamedTuple):
         """The hashed features of a document."""
         return self.hashes[self.starts[number] : self.starts[number + 1]]
 
+    def part(self, number: int) -> Statistics:
+        """The statistics of one document."""
+        start, end = self.starts[number], self.starts[number + 1]
+        return Statistics(self.hashes[start:end], self.counts[start:end], [0, end - start])
+
     def holders(self, features: Iterable[str]) -> dict[str, dict[int, int]]:
         """The documents that have each of some features, and how often; in the order of the documents."""
         wanted = {text.hashed(feature): feature for feature in features}
@@ -78,6 +83,16 @@ def statistics(texts: Iterable[str]) -> Statistics:
         hashes.extend([hashed for hashed, _ in found])
         counts.extend([min(count, _MOST_COUNTED) for _, count in found])
         starts.append(len(hashes))
+    return Statistics(hashes, counts, starts)
+
+
+def joined(parts: Iterable[Statistics]) -> Statistics:
+    """The statistics of the documents of all parts, in order."""
+    hashes, counts, starts = array("Q"), array("H"), [0]
+    for part in parts:
+        starts += [len(hashes) + start for start in part.starts[1:]]
+        hashes += part.hashes
+        counts += part.counts
     return Statistics(hashes, counts, starts)
 
 

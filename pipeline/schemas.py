@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import canonical
@@ -47,24 +48,47 @@ def load(name: str) -> Any:
         return canonical.loads(file.read())
 
 
-def problems(name: str, value: Any) -> Iterator[Problem]:
-    """What ``value`` does wrong under the schema ``name`` (JSON Schema 2020-12), in jsonschema's order."""
+def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, ...] = ()) -> Iterator[Problem]:
+    """What ``value`` does wrong under the schema ``name`` (JSON Schema 2020-12), in jsonschema's order.
+
+    Args:
+        definition: the one of the schema's ``$defs`` that describes the value; the whole schema when empty.
+        at: where the value stands in a document, for the problems' paths.
+    """
+    return _problems(_validator(name, definition), value, at)
+
+
+def problems_under(schema: Any, value: Any) -> Iterator[Problem]:
+    """What ``value`` does wrong under a schema."""
     from jsonschema import Draft202012Validator
 
+    return _problems(Draft202012Validator(schema), value, ())
+
+
+def _problems(validator: Any, value: Any, at: tuple[str | int, ...]) -> Iterator[Problem]:
     try:
-        for error in Draft202012Validator(load(name)).iter_errors(value):
-            yield Problem(tuple(error.absolute_path), _sentence(error))
+        for error in validator.iter_errors(value):
+            where = (*at, *error.absolute_path)
+            yield Problem(where, _sentence(error, where))
     except RecursionError:
-        yield Problem((), "the document is nested too deeply")
+        yield Problem(at, "the document is nested too deeply")
 
 
-def first_problem(name: str, value: Any) -> Problem | None:
+@cache
+def _validator(name: str, definition: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    schema = load(name)
+    return Draft202012Validator({**schema["$defs"][definition], "$defs": schema["$defs"]} if definition else schema)
+
+
+def first_problem(name: str, value: Any, definition: str = "", at: tuple[str | int, ...] = ()) -> Problem | None:
     """The first of :func:`problems`, or ``None`` when ``value`` is valid."""
-    return next(problems(name, value), None)
+    return next(problems(name, value, definition, at), None)
 
 
-def _sentence(error: Any) -> str:
-    where = dotted(error.absolute_path) or "the document"
+def _sentence(error: Any, path: tuple[str | int, ...]) -> str:
+    where = dotted(path) or "the document"
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = ", ".join(repr(key) for key in error.instance if key not in known)

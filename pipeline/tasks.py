@@ -35,7 +35,7 @@ __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", 
 
 _VARIABLES = (
     *("query", "root", "format", "limit", "max_chars", "explain"),
-    *("repo", "chart", "source", "runtime", "sdk_root", "check"),
+    *("repo", "chart", "source", "runtime", "validate", "runtime", "sdk_root", "check"),
 )
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
@@ -229,6 +229,27 @@ def _evidence(command: str) -> Callable[[], Outcome]:
         return _failed(ended.status)
 
     return action
+
+
+def task_generate() -> Task:
+    """Let the configured workers propose tests, and stage them: [validate=1]"""
+    return {"actions": [_generate], "uptodate": [False], "verbosity": 2}
+
+
+def _generate() -> Outcome:
+    form, validate = doit.get_var("format", "table"), doit.get_var("validate", "0")
+    wrong = _unknown_variables(near_misses_only=False)
+    if form not in ("table", "json"):
+        wrong = f"format is {form!r}; allowed: table, json"
+    if validate not in ("0", "1"):
+        wrong = wrong or f"validate is {validate!r}; allowed: 1 or 0"
+    if wrong:
+        return _refused(wrong)
+    from pipeline.agents import commands
+
+    ended = commands.generate({"root": _root(), "json": form == "json", "validate": validate == "1"})
+    cli.say(ended.output, ended.notes)
+    return _failed(ended.status)
 
 
 def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], Outcome]:

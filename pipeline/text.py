@@ -115,19 +115,19 @@ def episode_text(record: dict[str, Any]) -> str:
 
 
 def gist(record: dict[str, Any]) -> str:
-    """What an embedding model reads of an episode: the names of its tests, four times, then all of its words.
+    """What an embedding model reads of an episode: the names of its tests in words, four times, then its whole text.
 
-    Names come first and often because models average, and cut off what is long; identifiers are split into words, and
-    what nearly every test's code holds is left out, because models know words and no ``testZeroBoundary``.
+    Names come first and often because they say what a test is about, and because models average, and cut off what is
+    long. An episode without names is read as it is.
     """
     text = episode_text(record)
-    words = _telling_words(names(text)) * _NAMES_IN_GIST + _telling_words(text)
-    return " ".join(words) or text
+    named = telling_words(names(text)) * _NAMES_IN_GIST
+    return "\n".join([" ".join(named), text]) if named else text
 
 
-def _telling_words(text: str) -> list[str]:
-    parts = [part for word in _words(text) for part in _parts(word)]
-    return [part for part in parts if len(part) > 1 and part.casefold() not in _BOILERPLATE]
+def telling_words(text: str) -> list[str]:
+    """The words of a text, in order and case-folded, without single letters and what nearly every test's code holds."""
+    return [word for word in words(text) if len(word) > 1 and word not in _BOILERPLATE]
 
 
 def names(text: str) -> str:

@@ -89,8 +89,7 @@ class Project:
         """Seal and write a store of these records, newest first."""
         self.store.parent.mkdir(parents=True, exist_ok=True)
         value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
-        text = json.dumps(canonical.seal(value), indent=2)
-        (path or self.store).write_bytes(canonical.to_bytes(text))
+        (path or self.store).write_bytes(canonical.to_bytes(canonical.pretty(canonical.seal(value))))
 
     def run(self, *argv: str, **options: Any) -> Done:
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from helpers import REPOSITORY, Project, Sdk
 
-from pipeline import store
+from pipeline import canonical, store
 from pipeline.errors import Unusable
 from pipeline.evaluate import Figures, cases, disposable, inherited, measure
 from pipeline.settings import Settings
@@ -370,6 +371,34 @@ def test_at_most_six_hunks_and_1200_characters_of_a_commit_count(tmp_path: Path)
     long, six = cases.read(str(history.root))
     assert six.tests.splitlines() == [f"def test_{number}(): pass" for number in range(6)]
     assert len(long.tests) == cases.MOST_CHARACTERS
+
+
+def test_a_test_of_characters_beyond_the_basic_plane_is_cut_to_what_a_store_takes(tmp_path: Path) -> None:
+    history = History(tmp_path / "astral")
+    history.commit("Wave to a snake thrice", "tests/test_a.py", "def test_wave():\n" + "    wave('🐍👋')\n" * 200)
+    found = cases.read(str(history.root))
+    assert canonical.utf16_length(found[0].tests) == cases.MOST_CHARACTERS
+    disposable.write(str(tmp_path), found, Settings(), "feature-vectors")
+    store.parse((tmp_path / store.INDEX_FILE).read_bytes())
+
+
+@pytest.mark.parametrize("time", [-1, 0, 2**60])
+def test_a_commit_may_claim_any_time(tmp_path: Path, time: int) -> None:
+    history = History(tmp_path / "times")
+    history.commit("Wave to a snake thrice", "tests/test_a.py", "def test_wave(): pass\n")
+    raw = history.git("cat-file", "commit", "HEAD")
+    moved = re.sub(r"(?m)^(committer .*>) \d+", rf"\1 {time}", raw)
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"],
+        cwd=history.root,
+        input=moved.encode(),
+        capture_output=True,
+        check=True,
+    )
+    history.git("update-ref", "refs/heads/main", made.stdout.decode().strip())
+    found = cases.read(str(history.root))
+    disposable.write(str(tmp_path), found, Settings(), "feature-vectors")
+    assert len(store.parse((tmp_path / store.INDEX_FILE).read_bytes()).records) == 1
 
 
 def test_no_more_than_200_cases_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: Path) -> None:

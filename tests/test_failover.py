@@ -124,7 +124,7 @@ def test_a_broken_sdk_is_survived_and_leaves_nothing_behind(
     project = project_of_sdk
     sdk.break_with(code)
     _falls_back(project, expected, lexical_ids)
-    assert set(states(project.cache)) == {"embeddings.f32", "validated.json"}
+    assert set(states(project.cache)) == {"embeddings.f32", "validated-records.json", "validated.json"}
     sdk.mend()
     assert project.ask_natively() == "built"
 
@@ -159,7 +159,7 @@ def test_an_index_that_was_not_built_whole_is_not_kept(
 ) -> None:
     sdk.break_with(code)
     _falls_back(project_of_sdk, expected, lexical_ids)
-    assert set(states(project_of_sdk.cache)) == {"embeddings.f32", "validated.json"}
+    assert set(states(project_of_sdk.cache)) == {"embeddings.f32", "validated-records.json", "validated.json"}
     sdk.mend()
     assert project_of_sdk.ask_natively("doit") == "built"
 

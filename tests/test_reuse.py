@@ -15,7 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import DOORS, Done, Json, Project, Sdk, episode, ids, native_module, reseal, state, states, word
+from helpers import (
+    DOORS,
+    Done,
+    Json,
+    Project,
+    Sdk,
+    episode,
+    ids,
+    is_alive,
+    native_module,
+    reseal,
+    state,
+    states,
+    wait_until,
+    word,
+)
 
 from pipeline import schemas
 
@@ -450,3 +465,53 @@ def test_a_host_project_gets_the_tasks_beside_its_own(project: Project) -> None:
     assert json.loads(done.stdout.splitlines()[-1])["retrieval"] == "ruvector"
     assert project.python("-m", "doit").stdout == ".  hello\n"
     assert project.ask_natively() == "reused"
+
+
+def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: Project) -> None:
+    project.ask_natively()
+    project.write_store([*project.records(), episode(1, "retry timeout")])
+    counting = (
+        "import pipeline.schemas as schemas, pipeline.lexical as lexical, pipeline.embedding.features as features;"
+        "first, statistics, vectors = schemas.first_problem, lexical.statistics, features.vectors; seen = [];"
+        "schemas.first_problem = lambda *all: seen.append(all[2:3]) or first(*all);"
+        "lexical.statistics = lambda texts: seen.append('counted') or statistics(texts);"
+        "features.vectors = lambda *all: seen.append(len(all[2])) or vectors(*all);"
+        "from pipeline import recall; answer = recall('.', 'zero boundary'); import sys;"
+        "print(answer.details['cache'], seen, 'numpy' in sys.modules)"
+    )
+    done = project.python("-c", counting)
+    assert done.stdout == "built [(), ('record',), 'counted', 1] False\n", done.stderr
+
+
+def test_a_long_lived_process_asks_one_worker_again_and_leaves_none(project: Project) -> None:
+    asking = (
+        "import os, subprocess; from pipeline import recall, engines; start = engines.Child.__init__; starts = [];"
+        "engines.Child.__init__ = lambda self, *a, **k: (starts.append(1), start(self, *a, **k))[1];"
+        "answers = [recall('.', 'zero boundary') for _ in range(3)]; first = len(starts);"
+        "answers += [recall('.', query) for query in ('cents', 'unicode accents')];"
+        "print(len(starts) - first, [answer.retrieval for answer in answers]);"
+        "print(*(child._process.pid for child in engines._waiting.values()))"
+    )
+    project.ask_natively()
+    counted, pids = project.python("-c", asking).stdout.splitlines()
+    assert counted == f"0 {['ruvector'] * 5}"
+    assert wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.split()))
+    assert len(pids.split()) == 1
+
+
+def test_a_worker_that_waits_is_replaced_when_it_dies(project: Project) -> None:
+    asking = (
+        "import os, time; from pipeline import recall, engines; recall('.', 'zero boundary');"
+        "[worker] = engines._waiting.values(); os.kill(worker._process.pid, 9); time.sleep(0.2);"
+        "print(recall('.', 'zero boundary').retrieval)"
+    )
+    assert project.python("-c", asking).stdout == "ruvector\n"
+
+
+def test_a_worker_whose_parent_was_killed_ends(project: Project) -> None:
+    asking = (
+        "import os; from pipeline import recall, engines; recall('.', 'zero boundary');"
+        "[worker] = engines._waiting.values(); print(worker._process.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    pid = int(project.python("-c", asking).stdout)
+    assert wait_until(lambda: not is_alive(pid))

@@ -98,17 +98,19 @@ def test_a_word_in_a_name_counts_more_than_in_the_code() -> None:
     assert text.features("refund()")["refund"] == 1
 
 
-def test_a_model_reads_names_first_and_no_boilerplate() -> None:
-    words = text.gist(RECORD).split()
-    assert words[:3] == ["Cart", "zero", "total"]
-    assert "boundary" in words
-    assert {"def", "class", "self", "assert"}.isdisjoint(words)
+def test_a_model_reads_the_names_in_words_first_and_then_the_whole_text() -> None:
+    first, _, rest = text.gist(RECORD).partition("\n")
+    assert first.split() == ["cart", "zero", "total"] * 4
+    assert rest == text.episode_text(RECORD)
 
 
-def test_a_model_never_reads_nothing() -> None:
-    bare = {"tags": ["boundary"], "warnings": [], "patterns": []}
-    assert text.gist(bare) == "boundary"
-    assert text.gist({**bare, "patterns": [{"content": "def test(): assert 1"}]}).strip()
+def test_a_model_reads_an_episode_without_names_as_it_is() -> None:
+    bare = {"tags": ["boundary"], "warnings": [], "patterns": [{"content": "assert\t☃ == 1"}]}
+    assert text.gist(bare) == text.episode_text(bare)
+
+
+def test_what_every_test_holds_tells_nothing() -> None:
+    assert text.telling_words("def testZeroTotal(self): assert x") == ["zero", "total"]
 
 
 def test_the_hash_of_a_feature_is_pinned() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline import text
@@ -24,6 +24,7 @@ from pipeline.settings import Settings
 
 MODE = "lexical-vector"
 
+_FEW = 8  # texts up to which importing NumPy takes longer than it saves
 _PARTS = 64  # of one unit of weight
 
 
@@ -59,15 +60,19 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
         holders = documents.holders(counts)
         weighed = {feature: count * _weight(len(holders[feature]), documents) for feature, count in counts.items()}
     for found in (weighed, counts):  # a query of unknown words alone has only itself to go by
-        sums = [0] * settings.dimensions
-        for feature, count in found.items():
-            place, sign = place_and_sign(feature, settings.dimensions)
-            sums[place] += sign * count
-        norm = math.sqrt(sum(value * value for value in sums))
-        if norm:
-            break
-    else:
-        raise Fallback("ruvector-empty-feature-query")
+        vector = _unit(found, settings.dimensions)
+        if any(vector):
+            return vector
+    raise Fallback("ruvector-empty-feature-query")
+
+
+def _unit(counts: Mapping[str, int], dimensions: int) -> bytes:
+    """The unit vector of these features, or the zero vector where they come to nothing."""
+    sums = [0] * dimensions
+    for feature, count in counts.items():
+        place, sign = place_and_sign(feature, dimensions)
+        sums[place] += sign * count
+    norm = math.sqrt(sum(value * value for value in sums)) or 1.0
     vector = array("f", [value / norm for value in sums])
     if sys.byteorder == "big":
         vector.byteswap()
@@ -89,11 +94,11 @@ def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | No
     Raises:
         Fallback: ``ruvector-empty-feature-query``: no word of the query counts.
     """
+    last = [] if query is None else [query_vector(root, settings, query)]
+    if len(texts) <= _FEW:
+        return [_unit(text.features(one), settings.dimensions) for one in texts] + last
     import numpy as np
 
-    last = [] if query is None else [query_vector(root, settings, query)]
-    if not texts:
-        return last
     sums = np.zeros((len(texts), settings.dimensions), dtype=np.int64)
     for row, words in enumerate(texts):
         counts = text.features(words)

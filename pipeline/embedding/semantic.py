@@ -3,7 +3,7 @@
 WordLlama (Miller, 2024, *WordLlama: Recycled Token Embeddings from Large Language Models*) averages the token
 embeddings of a text. Its package carries weights of 256 dimensions, trained so that the first 64 or 128 stand alone
 (Kusupati et al., *Matryoshka Representation Learning*, 2022), and its tokenizer. Identifiers are split into words
-first: the model knows words, and no ``testZeroBoundary``.
+first, and what nearly every test's code holds is left out: the model knows words, and no ``testZeroBoundary``.
 """
 
 from __future__ import annotations
@@ -87,6 +87,6 @@ def embed(texts: Sequence[str], dimensions: int) -> list[list[float]]:
     here = os.path.dirname(os.path.abspath(wordllama.__file__))
     truncated = None if dimensions == _WHOLE else dimensions
     model: Any = wordllama.WordLlama.load(cache_dir=here, dim=_WHOLE, trunc_dim=truncated, disable_download=True)
-    split = [" ".join(text.words(one)) or _NO_WORD for one in texts]
+    split = [" ".join(text.telling_words(one) or text.words(one)) or _NO_WORD for one in texts]
     rows: list[list[float]] = model.embed(split, batch_size=_BATCH).tolist()
     return rows

@@ -7,6 +7,7 @@ answers with one on its standard output. A worker is given row numbers, vectors 
 
 from __future__ import annotations
 
+import atexit
 import binascii
 import importlib
 import os
@@ -50,6 +51,7 @@ class Engine(Protocol):
 
     Attributes:
         DATABASE, METADATA: the names of its two files in the derived cache.
+        STAYS: whether a worker can answer one question after another.
         CODE: the source files of ours that decide the database's bytes.
         OPENING_CHANGES: whether opening a database changes its bytes.
         HELP: what a person can do, by fallback word, where this engine knows it better than
@@ -58,6 +60,7 @@ class Engine(Protocol):
 
     DATABASE: str
     METADATA: str
+    STAYS: bool
     CODE: tuple[str, ...]
     OPENING_CHANGES: bool
     HELP: dict[str, str]
@@ -101,11 +104,16 @@ def advice(runtime: str, fallback: Fallback) -> str:
 
 
 def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
-    """Start a worker; it loads the SDK while the caller goes on.
+    """Start a worker, or take the one that waits; it loads the SDK while the caller goes on.
 
     Raises:
         Fallback: ``ruvector-worker-failed``: it could not be started.
     """
+    waiting = _waiting.pop((sdk, root, timeout_ms), None)
+    if waiting is not None:
+        if waiting.is_waiting():
+            return waiting
+        waiting.kill()
     # What steers Node from outside, such as NODE_OPTIONS, steers no worker; Python's is told so by its -I.
     env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
     seconds = timeout_ms / 1000
@@ -113,6 +121,23 @@ def start_worker(engine: Engine, sdk: Sdk, root: str, timeout_ms: int) -> Child:
         return Child(engine.worker_argv(sdk), cwd=root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
+
+
+def let_wait(worker: Child, sdk: Sdk, root: str, timeout_ms: int) -> None:
+    """Keep a worker for the next question of a long-lived process; one waits at most, and ends itself after a while."""
+    if worker.is_waiting():
+        let_go()
+        _waiting[sdk, root, timeout_ms] = worker
+
+
+def let_go() -> None:
+    """End the worker that waits, if there is one."""
+    while _waiting:
+        _waiting.popitem()[1].kill()
+
+
+_waiting: dict[tuple[Sdk, str, int], Child] = {}
+atexit.register(let_go)
 
 
 def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> None:
@@ -138,12 +163,13 @@ def build(worker: Child, path: str, dimensions: int, vectors: list[bytes]) -> No
         raise Fallback("ruvector-invalid-worker-output", "the database does not hold all rows")
 
 
-def search(worker: Child, path: str, dimensions: int, vector: bytes, rows: int) -> list[Hit]:
+def search(worker: Child, path: str, dimensions: int, vector: bytes, rows: int, *, stay: bool = False) -> list[Hit]:
     """Ask a worker for all rows of a database, nearest first.
 
     Args:
         vector: the query, ``dimensions`` little-endian float32.
         rows: how many the database must hold; each must come back.
+        stay: whether the worker shall wait for another question, as those of an engine with ``STAYS`` can.
 
     Raises:
         Fallback: the worker failed, or its answer cannot be true.
@@ -155,7 +181,7 @@ def search(worker: Child, path: str, dimensions: int, vector: bytes, rows: int) 
         "vector": _base64(vector),
         "count": rows,
     }
-    answer = _ask(worker, request)
+    answer = _ask(worker, request, stay=stay)
     if answer.get("count") != rows:
         raise Fallback("ruvector-cache-corrupt", f"the database holds {answer.get('count')!r} rows, not {rows}")
     hits = answer.get("hits")
@@ -192,12 +218,12 @@ def _check_hits(hits: list[Any], rows: int) -> list[Hit]:
     return [Hit(row, similarity) for row, similarity in found.items()]
 
 
-def _ask(worker: Child, request: dict[str, Any]) -> dict[str, Any]:
+def _ask(worker: Child, request: dict[str, Any], *, stay: bool = False) -> dict[str, Any]:
     data = canonical.to_bytes(canonical.dumps(request) + "\n")
     if len(data) > MAX_REQUEST_BYTES:
         worker.kill()
         raise Fallback("ruvector-request-too-large", f"{len(data)} bytes")
-    done = worker.ask(data)
+    done = worker.ask_to_stay(data) if stay else worker.ask(data)
     if done.timed_out:
         raise Fallback("ruvector-worker-timeout")
     if done.flooded:

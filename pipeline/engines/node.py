@@ -20,6 +20,7 @@ PINNED = f"{NAME}@0.1.32"
 
 DATABASE = "vectors-node.db"
 METADATA = "vectors-node.json"
+STAYS = False
 CODE = ("engines/node_worker.cjs",)
 OPENING_CHANGES = True
 HELP = {

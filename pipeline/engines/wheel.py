@@ -11,6 +11,7 @@ from pipeline.errors import Fallback
 
 DATABASE = "vectors.rvf"
 METADATA = "vectors.json"
+STAYS = True
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
 HELP = {
@@ -23,6 +24,7 @@ HELP = {
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16
+_LIFETIME_SECONDS = "300"  # far above any timeoutMs: for workers that nobody asks, or whose parent was killed
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 
@@ -64,7 +66,7 @@ def _sdk(folder: str) -> Sdk:
 
 def worker_argv(sdk: Sdk) -> list[str]:
     """A bare interpreter, isolated and without site-packages, that runs the worker script."""
-    return [sys.executable, "-I", "-S", "-B", _WORKER, sdk.folder]
+    return [sys.executable, "-I", "-S", "-B", _WORKER, sdk.folder, _LIFETIME_SECONDS]
 
 
 def room(size: int) -> int:

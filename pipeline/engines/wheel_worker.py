@@ -1,7 +1,8 @@
-"""The child process of ``runtime: python``: one request in, one answer out, then the end.
+"""The child process of ``runtime: python``: a request a line in, an answer a line out, until the input ends.
 
-A script of its own, not part of the package's imports: it loads nothing but the SDK's native module.
-Its argument is the SDK's folder. It loads the module before it reads, while its parent prepares the request.
+A script of its own, not part of the package's imports: it loads nothing but the SDK's native module. Its arguments are
+the SDK's folder and how many seconds it may live without being asked. It loads the module before it reads, while its
+parent prepares the request.
 """
 
 import sys
@@ -70,18 +71,23 @@ def search(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
     return {"count": count, "hits": [[row, squared / 2] for row, squared in found]}
 
 
-def answer(folder: str) -> "dict[str, Any]":
-    """The answer to the request on standard input."""
+def store_of(folder: str) -> "tuple[Any, dict[str, Any] | None]":
+    """The SDK's type of a database, or an error."""
     try:
         native = load(folder)
     except Exception as error:
-        return {"error": "native-load-failed", "detail": type(error).__name__}
+        return None, {"error": "native-load-failed", "detail": type(error).__name__}
     store_type = getattr(native, "RvfStore", None)
     needed = ("create", "open", "ingest", "query", "status", "close")
     if store_type is None or not all(hasattr(store_type, name) for name in needed):
-        return {"error": "sdk-api-mismatch"}
-    request = parse(sys.stdin.buffer.read())
+        return None, {"error": "sdk-api-mismatch"}
+    return store_type, None
+
+
+def answer(store_type: "Any", line: bytes) -> "dict[str, Any]":
+    """The answer to a request."""
     try:
+        request = parse(line)
         return {"build": build, "search": search}[request["operation"]](store_type, request)
     except Exception as error:
         return {"error": "worker-failed", "detail": f"{type(error).__name__}: {error}"}
@@ -92,9 +98,24 @@ def write(value: "dict[str, Any]") -> None:
     if "error" in value:
         import json
 
-        json.dump(value, sys.stdout)
+        text = json.dumps(value)
     else:
-        sys.stdout.write("{" + ", ".join(f'"{key}": {item!r}' for key, item in value.items()) + "}")
+        text = "{" + ", ".join(f'"{key}": {item!r}' for key, item in value.items()) + "}"
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
-write(answer(sys.argv[1]))
+def expire(seconds: int) -> None:
+    """End this process, native code and all, should its parent be gone before it could end it."""
+    try:
+        from _signal import alarm  # type: ignore[import-not-found]
+    except ImportError:  # Windows
+        return
+    alarm(seconds)
+
+
+expire(int(sys.argv[2]))
+found, fault = store_of(sys.argv[1])
+for line in sys.stdin.buffer:
+    expire(int(sys.argv[2]))
+    write(fault or answer(found, line))

@@ -12,13 +12,15 @@ import subprocess
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
+from pipeline import canonical
 from pipeline.errors import Unusable
 
 MOST_CASES = 200
 MOST_HUNKS = 6
-MOST_CHARACTERS = 1_200  # as many as a pattern of the canonical store may have
+MOST_CHARACTERS = 1_200  # UTF-16 code units, as many as a pattern of the canonical store may have
 
 _LEAST_WORDS = 3
+_LATEST = 253402300799  # the last second of the year 9999; a commit may claim any time
 _LANGUAGES = {
     **dict.fromkeys((".py",), "python"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
@@ -102,8 +104,16 @@ def read(repository: str) -> list[Case]:
             telling = [hunk for hunk in hunks if holds_test(hunk.language, hunk.text)][:MOST_HUNKS]
             if query and telling:
                 languages = {hunk.language for hunk in telling}
-                tests = "\n".join(hunk.text for hunk in telling)[:MOST_CHARACTERS]
-                found.append(Case(commit, time, query, tests, languages.pop() if len(languages) == 1 else "mixed"))
+                tests = _cut("\n".join(hunk.text for hunk in telling))
+                found.append(
+                    Case(
+                        commit,
+                        min(max(time, 0), _LATEST),
+                        query,
+                        tests,
+                        languages.pop() if len(languages) == 1 else "mixed",
+                    )
+                )
                 if len(found) == MOST_CASES:
                     process.kill()
                     break
@@ -111,6 +121,12 @@ def read(repository: str) -> list[Case]:
             if process.wait():
                 raise Unusable("call-invalid", f"git cannot tell the history of {repository!r:.200}")
     return found
+
+
+def _cut(tests: str) -> str:
+    while canonical.utf16_length(tests) > MOST_CHARACTERS:
+        tests = tests[: len(tests) - max(1, (canonical.utf16_length(tests) - MOST_CHARACTERS) // 2)]
+    return tests
 
 
 def clean(subject: str) -> str:
@@ -164,7 +180,7 @@ def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
             if commit is not None:
                 yield commit
             name, time, subject = line[1:].decode("utf-8", "replace").rstrip("\n").split(" ", 2)
-            commit, language = (name, int(time), subject, []), ""
+            commit, language = (name, int(time or 0), subject, []), ""
         elif line.startswith(b"+++ "):
             path = line[4:].rstrip(b"\n\t").decode("utf-8", "replace")
             language = test_language(path[2:]) if path.startswith("b/") else ""

@@ -27,12 +27,13 @@ class Answer(NamedTuple):
     notes: str
 
 
-class _Printed(NamedTuple):
-    """An answer as a JSON value and as text for people."""
+class Printed(NamedTuple):
+    """An answer as a JSON value and as text for people, with notes for standard error."""
 
     value: Any
     text: str
     notes: str = ""
+    status: int = 0
 
 
 def run(command: str, arguments: Mapping[str, Any]) -> Answer:
@@ -42,16 +43,21 @@ def run(command: str, arguments: Mapping[str, Any]) -> Answer:
         command: one of the seven.
         arguments: ``root``, ``json``, and what the command takes.
     """
+    return answered(lambda: _COMMANDS[command](arguments), as_json=arguments["json"])
+
+
+def answered(work: Callable[[], Printed], *, as_json: bool) -> Answer:
+    """Do the work of a command, and answer with what it returns or why it was refused."""
     try:
-        answer = _COMMANDS[command](arguments)
+        answer = work()
     except (Refused, Unusable) as problem:
-        output = canonical.dumps({"reason": str(problem)}) + "\n" if arguments["json"] else ""
+        output = canonical.dumps({"reason": str(problem)}) + "\n" if as_json else ""
         return Answer(problem.exit_status, output, f"testlore: {render.printable(str(problem))}")
-    output = canonical.dumps(answer.value) if arguments["json"] else render.printable(answer.text)
-    return Answer(0, output + "\n", render.printable(answer.notes))
+    output = canonical.dumps(answer.value) if as_json else render.printable(answer.text)
+    return Answer(answer.status, output + "\n", render.printable(answer.notes))
 
 
-def _stage(arguments: Mapping[str, Any]) -> _Printed:
+def _stage(arguments: Mapping[str, Any]) -> Printed:
     name = arguments["patch"]
     try:
         if name == "-":
@@ -68,11 +74,15 @@ def _stage(arguments: Mapping[str, Any]) -> _Printed:
     except ValueError as error:
         raise Refused("patch-invalid", f"not JSON: {error}") from None
     made = evidence.stage(arguments["root"], patch)
-    return _Printed({"id": made}, made)
+    return Printed({"id": made}, made)
 
 
-def _validate(arguments: Mapping[str, Any]) -> _Printed:
-    ended = evidence.validate(arguments["root"], arguments["id"])
+def _validate(arguments: Mapping[str, Any]) -> Printed:
+    return shown(evidence.validate(arguments["root"], arguments["id"]))
+
+
+def shown(ended: evidence.Validation) -> Printed:
+    """A validation as it is printed."""
     value = {
         "id": ended.id,
         "outcome": ended.outcome,
@@ -91,22 +101,22 @@ def _validate(arguments: Mapping[str, Any]) -> _Printed:
         f"{counts['caughtDefects']} of {counts['demonstratedDefects']} demonstrated defects caught",
         f"  remembered as {ended.record[:_SHORT_ID]}" if ended.record else f"  not remembered: {ended.not_remembered}",
     ]
-    return _Printed(value, "\n".join(lines), ended.output)
+    return Printed(value, "\n".join(lines), ended.output)
 
 
-def _candidates(arguments: Mapping[str, Any]) -> _Printed:
+def _candidates(arguments: Mapping[str, Any]) -> Printed:
     found = evidence.candidates(arguments["root"])
     value = {"candidates": [one._asdict() for one in found]}
     if not found:
-        return _Printed(value, "No candidate is staged.")
+        return Printed(value, "No candidate is staged.")
     from tabulate import tabulate
 
     rows = [(one.id, one.state, one.files, "\n".join(one.reasons)) for one in found]
     headers = ("candidate", "state", "files", "why")
-    return _Printed(value, tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=[None, None, None, 60]))
+    return Printed(value, tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=[None, None, None, 60]))
 
 
-def _learn(arguments: Mapping[str, Any]) -> _Printed:
+def _learn(arguments: Mapping[str, Any]) -> Printed:
     lessons = evidence.learn(arguments["root"])
     value = {"lessons": [{**one._asdict(), "tentative": True} for one in lessons], "advisoryOnly": True}
     lines = []
@@ -114,15 +124,15 @@ def _learn(arguments: Mapping[str, Any]) -> _Printed:
         named = " ".join(name[:_SHORT_ID] for name in one.episodes)
         lines += [f"{one.kind}: {one.text}", f"  episodes: {named}"]
     end = "Tentative: counted, not understood. No lesson is a rule." if lessons else "No lesson yet: nothing recurred."
-    return _Printed(value, "\n".join([*lines, end]))
+    return Printed(value, "\n".join([*lines, end]))
 
 
-def _export(arguments: Mapping[str, Any]) -> _Printed:
+def _export(arguments: Mapping[str, Any]) -> Printed:
     counts = evidence.export(arguments["root"])
-    return _Printed(counts, canonical.pretty(counts))
+    return Printed(counts, canonical.pretty(counts))
 
 
-def _forget(arguments: Mapping[str, Any]) -> _Printed:
+def _forget(arguments: Mapping[str, Any]) -> Printed:
     removed = evidence.forget(arguments["root"], arguments["ids"], arguments["why"])
     value = {
         "removed": [{key: one[key] for key in ("id", "outcome", "createdAt", "tags", "warnings")} for one in removed],
@@ -133,16 +143,16 @@ def _forget(arguments: Mapping[str, Any]) -> _Printed:
         f"{', '.join([*one['tags'], *one['warnings']]) or 'no tags'}"
         for one in removed
     ]
-    return _Printed(value, "\n".join([*lines, f"why: {arguments['why']}"]))
+    return Printed(value, "\n".join([*lines, f"why: {arguments['why']}"]))
 
 
-def _merge(arguments: Mapping[str, Any]) -> _Printed:
+def _merge(arguments: Mapping[str, Any]) -> Printed:
     merged = evidence.merge(arguments["root"], arguments["source"])
     text = f"{merged.added} episodes added, {merged.known} known before, {merged.dropped} left for want of room; "
-    return _Printed(merged._asdict(), f"{text}{merged.total} in memory")
+    return Printed(merged._asdict(), f"{text}{merged.total} in memory")
 
 
-_COMMANDS: dict[str, Callable[[Mapping[str, Any]], _Printed]] = {
+_COMMANDS: dict[str, Callable[[Mapping[str, Any]], Printed]] = {
     "stage": _stage,
     "validate": _validate,
     "candidates": _candidates,

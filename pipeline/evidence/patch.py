@@ -46,10 +46,10 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
         raise Refused("patch-invalid", problem.text)
     whole = {"delete": [], "allowProtectedPaths": [], "heldOutDefects": [], **patch}
     for position, file in enumerate(whole["files"]):
-        _check_content(f"files[{position}]", file["content"])
+        check_content(f"files[{position}]", file["content"])
     for key, paths in (("files", [file["path"] for file in whole["files"]]), ("delete", whole["delete"])):
         for position, path in enumerate(paths):
-            _check_path(root, f"{key}[{position}]", path)
+            check_path(root, f"{key}[{position}]", path)
             if is_protected(path) and path not in whole["allowProtectedPaths"]:
                 raise Refused(
                     "path-protected",
@@ -59,7 +59,7 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
     for position, path in enumerate(whole["delete"]):
         if path not in files:
             raise Refused("patch-invalid", f"delete[{position}] is {path!r}; allowed: a file of the project's sources")
-    _check_doubles([*(file["path"] for file in whole["files"]), *whole["delete"]])
+    check_doubles([*(file["path"] for file in whole["files"]), *whole["delete"]])
     _check_targets(root, whole)
     _check_defects(root, whole, files)
     return whole
@@ -78,19 +78,26 @@ def is_protected(path: str) -> bool:
     )
 
 
-def _check_content(where: str, content: str) -> None:
+def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> None:
+    """Refuse a file's content that has no UTF-8, or more of it than ``most`` bytes.
+
+    Raises:
+        Refused: ``patch-invalid``.
+    """
     try:
         size = len(content.encode("utf-8"))
     except UnicodeEncodeError:
         raise Refused("patch-invalid", f"{where}.content has lone surrogates; allowed: text that has UTF-8") from None
-    if size > MAX_CONTENT_BYTES:
-        raise Refused(
-            "patch-invalid",
-            f"{where}.content is {size} bytes long; allowed: at most {MAX_CONTENT_BYTES} bytes of UTF-8",
-        )
+    if size > most:
+        raise Refused("patch-invalid", f"{where}.content is {size} bytes long; allowed: at most {most} bytes of UTF-8")
 
 
-def _check_path(root: str, where: str, path: str) -> None:
+def check_path(root: str, where: str, path: str) -> None:
+    """Refuse a path that is not safe, or lies where none of the project's sources do.
+
+    Raises:
+        Refused: ``path-refused``.
+    """
     try:
         path.encode("utf-8")
         project.safe_path(root, path)
@@ -115,7 +122,12 @@ def _plain(part: str) -> str:
     return unicodedata.normalize("NFC", part).casefold().rstrip(". ")
 
 
-def _check_doubles(paths: list[str]) -> None:
+def check_doubles(paths: list[str]) -> None:
+    """Refuse paths that are one and the same in the eyes of a file system, or lie in one another.
+
+    Raises:
+        Refused: ``patch-invalid``.
+    """
     seen: dict[str, str] = {}
     for path in paths:
         plain = "/".join(_plain(part) for part in path.split("/"))
@@ -143,8 +155,8 @@ def _check_defects(root: str, patch: dict[str, Any], files: dict[str, str]) -> N
     names = set()
     for position, defect in enumerate(patch["heldOutDefects"]):
         where, path = f"heldOutDefects[{position}]", defect["path"]
-        _check_content(where, defect["content"])
-        _check_path(root, where, path)
+        check_content(where, defect["content"])
+        check_path(root, where, path)
         if defect["name"] in names:
             raise Refused("patch-invalid", f"{where}.name is {defect['name']!r} again; allowed: each name once")
         names.add(defect["name"])

@@ -39,14 +39,16 @@ _SECRETS = [
     re.compile(r"\b[sr]k[-_](live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}"),
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?"),
 ]
+# A name is tried from its beginning alone: from each of its letters, a line of base64 would take minutes.
 _CREDENTIALS = re.compile(
     r"""(?ix)
-    (?P<name> [\w.-]* (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]* ["']? \s*
+    (?P<name> (?<![\w.-]) [\w.-]*
+    (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]{0,80} ["']? \s*
     (: \s* [\w.\[\]|\ ]+ (?==))? (:=|=>|==|[:=,]) \s* [rbfu]{0,2})
-    (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote)"""
+    (?: (?P<long> "{3}|'{3}) (?s:.+?) (?P=long) | (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote))"""
 )
 _BEARER = re.compile(r"(?i)\b(?P<name>bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}")
-_USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@'\"]+@")
+_USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@'\"]+@")
 _RELATIVE_PATH = re.compile(r"""(?P<quote>["'`])\.{1,2}/[^"'`\n]*(?P=quote)""")
 _HOME_PATH = re.compile(r"(?<![\w/])(/(home|Users|root|private|tmp|var|mnt|opt|srv)/|[A-Za-z]:\\)[^\s'\"`)]*")
 
@@ -133,11 +135,7 @@ def _without_comments(source: str) -> list[str | None]:
 
 def mask(text: str, private: Private) -> str:
     """``text`` without obvious secrets, service labels and paths."""
-    for secret in _SECRETS:
-        text = secret.sub(_MASK, text)
-    text = _CREDENTIALS.sub(lambda match: f"{match['name']}{match['quote']}{_MASK}{match['quote']}", text)
-    text = _BEARER.sub(lambda match: f"{match['name']} {_MASK}", text)
-    text = _USERINFO.sub(lambda match: f"{match['scheme']}{_MASK}@", text)
+    text = mask_secrets(text)
     for label in sorted(private.labels, key=len, reverse=True):
         if len(label) >= _LEAST_LABEL:
             text = text.replace(label, _MASK)
@@ -148,6 +146,20 @@ def mask(text: str, private: Private) -> str:
         if path in text and ("/" in path or "." in path):
             text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", _PATH_MASK, text)
     return text
+
+
+def mask_secrets(text: str) -> str:
+    """``text`` without what looks like a secret or a credential."""
+    for secret in _SECRETS:
+        text = secret.sub(_MASK, text)
+    text = _CREDENTIALS.sub(_without_value, text)
+    text = _BEARER.sub(lambda match: f"{match['name']} {_MASK}", text)
+    return _USERINFO.sub(lambda match: f"{match['scheme']}{_MASK}@", text)
+
+
+def _without_value(match: re.Match[str]) -> str:
+    quote = match["long"] or match["quote"]
+    return f"{match['name']}{quote}{_MASK}{quote}"
 
 
 def tags(texts: Iterable[str]) -> list[str]:

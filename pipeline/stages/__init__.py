@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store
+from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store, text
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
@@ -60,15 +61,26 @@ class Session:
     Args:
         root: the project's root, an existing folder.
         query: what is asked; ``None`` when only the index is wanted.
+        long_lived: whether this process will ask again, so that a native worker shall wait for it.
+        restrict: makes other settings of the configured ones, for who may do less than they say.
 
     Attributes:
-        receipt, settings, store_data, scope, terms, words, engine, sdk, key, reusable, vectors, index, hits: what the
-            stages make; call them.
+        receipt, settings, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors, index, hits:
+            what the stages make; call them.
     """
 
-    def __init__(self, root: str, query: str | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        query: str | None = None,
+        *,
+        long_lived: bool = False,
+        restrict: Callable[[Settings], Settings] | None = None,
+    ) -> None:
+        self._restrict = restrict
         self.root = os.path.abspath(root)
         self.query = query
+        self._long_lived = long_lived
         self.cache = Cache(self.root)
         self._taking: sources.Taking | None = None
         self._worker: Child | None = None
@@ -76,7 +88,8 @@ class Session:
         self.settings = Once(self._settings)
         self.store_data = Once(self._read_store)
         self.scope = Once(self._validate)
-        self.terms = Once(lambda: terms.run(self.cache, self.scope()))
+        self.texts = Once(lambda: [canonical.digest(text.episode_text(record)) for record in self.scope().eligible])
+        self.terms = Once(lambda: terms.run(self.cache, self.scope(), self.texts()))
         self.words = Once(lambda: ranking.matched(self.terms().statistics, self.query or ""))
         self.engine = Once(self._choose_engine)
         self.sdk = Once(lambda: self.engine().locate(self.root))
@@ -102,7 +115,8 @@ class Session:
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
-        return settings.parse(data, known_valid=canonical.digest(data) == self.receipt().config)
+        configured = settings.parse(data, known_valid=canonical.digest(data) == self.receipt().config)
+        return self._restrict(configured) if self._restrict is not None else configured
 
     def _read_store(self) -> bytes:
         configured = self.settings()
@@ -113,7 +127,7 @@ class Session:
         return store.read_bytes(self.root)
 
     def _validate(self) -> validate.Scope:
-        return validate.run(self.root, self.settings(), self.receipt(), self.store_data())
+        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
 
     def validate(self) -> validate.Scope:
         """The verified scope, with a receipt of it kept in the cache."""
@@ -139,7 +153,7 @@ class Session:
     def _start_early(self, configured: Settings) -> None:
         """Start what will be needed and takes its time in a process of its own: git's listing and the native worker."""
         try:
-            if self._asks() and os.path.exists(self.cache.path(self.engine().METADATA)):
+            if self._asks():
                 self._worker = engines.start_worker(self.engine(), self.sdk(), self.root, configured.timeout_ms)
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
@@ -156,7 +170,7 @@ class Session:
 
     def _key(self) -> key.Key:
         scope = self.scope()
-        return key.run(self.root, scope, self.engine(), self.sdk())
+        return key.run(self.root, scope, self.texts(), self.engine(), self.sdk())
 
     def _reusable(self) -> index.Index | None:
         return index.reuse(self.cache, self.engine(), self.key(), self.settings().dimensions)
@@ -174,15 +188,12 @@ class Session:
         return embed.run(self.root, self.cache, self.scope(), self.key(), query)
 
     def _index(self) -> index.Index:
-        found = self.reusable() or self._build()
-        terms.keep(self.cache, self.scope(), self.terms())
+        found = self.reusable()
+        if found is None:
+            rows = Once(lambda: self.vectors().rows)
+            found = index.run(self.root, self.cache, self.engine(), self.scope(), self.key(), rows)
+        terms.keep(self.cache, self.texts(), self.terms())
         return found
-
-    def _build(self) -> index.Index:
-        if self._worker is not None:  # its time would be over before the index is built
-            self._worker.kill()
-            self._worker = None
-        return index.run(self.root, self.cache, self.engine(), self.scope(), self.key(), lambda: self.vectors().rows)
 
     def _asks(self) -> bool:
         return bool(self.query and self.query.strip())
@@ -196,7 +207,11 @@ class Session:
         worker, self._worker = self._worker, None
         if worker is None:
             worker = engines.start_worker(engine, self.sdk(), self.root, configured.timeout_ms)
-        return query.run(self.cache, engine, worker, found, configured.dimensions, vector)
+        stay = self._long_lived and engine.STAYS
+        hits = query.run(self.cache, engine, worker, found, configured.dimensions, vector, stay=stay)
+        if stay:
+            engines.let_wait(worker, self.sdk(), self.root, configured.timeout_ms)
+        return hits
 
     def ranked_natively(self, limit: int) -> list[Ranked]:
         """The best records by the native engine and by the words that they share with the query.
@@ -258,12 +273,16 @@ def answer(
     session: Callable[[], Session] | None = None,
     *,
     explain: object = False,
+    long_lived: bool = False,
+    restrict: Callable[[Settings], Settings] | None = None,
 ) -> RecallResult:
     """Check the call, answer it, and cut the answer to its budget. It never raises: see ``reason`` and ``exit_status``.
 
     Args:
         session: gives a session of this root and query that may have done a part of the work already.
         explain: whether each record says why it stands where it stands.
+        long_lived: whether this process will ask again.
+        restrict: as for a :class:`Session`.
     """
     budget = recall.DEFAULT_MAX_CHARS
     try:
@@ -273,8 +292,8 @@ def answer(
         assert isinstance(max_chars, int)
         budget = max_chars
         folder = existing_folder(root)
-        begin = session or (lambda: Session(folder, query))
-        result = _answer(begin, lambda: Session(folder, query), limit, explain=bool(explain))
+        anew = partial(Session, folder, query, long_lived=long_lived, restrict=restrict)
+        result = _answer(session or anew, anew, limit, explain=bool(explain))
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     return recall.cut(result, budget)

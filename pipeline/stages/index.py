@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pipeline import canonical, engines, store
 from pipeline.cache import FOLDER, Cache
+from pipeline.child import Child
 from pipeline.engines import MAX_DATABASE_BYTES, Engine
 from pipeline.errors import Fallback
 from pipeline.stages.key import Key
@@ -62,7 +63,7 @@ def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
 
 
 def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
-    """Reuse the database of this key, or build it, while nobody else builds.
+    """Build the database of this key while nobody else builds, or reuse the one that somebody else built meanwhile.
 
     Args:
         vectors: gives the episodes' vectors; called only when there is something to build.
@@ -70,26 +71,27 @@ def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors
     Raises:
         Fallback: it is corrupt, busy, unsafe or unwritable, or the worker failed.
     """
-    dimensions = scope.settings.dimensions
-    found = reuse(cache, engine, key, dimensions)
-    if found is not None:
-        return found
-    with cache.lock(scope.settings.timeout_ms / 1000):
-        found = reuse(cache, engine, key, dimensions)
-        if found is not None:
-            return found
-        if not store.is_current(root, scope.store):
-            raise Fallback("ruvector-cache-busy", "the store changed meanwhile")
-        cache.sweep()
-        return _build(root, cache, engine, scope, key, vectors())
-
-
-def _build(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, rows: list[bytes]) -> Index:
     configured = scope.settings
+    worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)  # it loads while we wait and embed
+    try:
+        with cache.lock(configured.timeout_ms / 1000):
+            found = reuse(cache, engine, key, configured.dimensions)
+            if found is not None:
+                return found
+            if not store.is_current(root, scope.store):
+                raise Fallback("ruvector-cache-busy", "the store changed meanwhile")
+            cache.sweep()
+            return _build(root, cache, engine, worker, configured.dimensions, key, vectors())
+    finally:
+        worker.kill()
+
+
+def _build(
+    root: str, cache: Cache, engine: Engine, worker: Child, dimensions: int, key: Key, rows: list[bytes]
+) -> Index:
     with cache.new_file(engine.DATABASE) as path:
         _check_room(path, engine.room(sum(map(len, rows))))
-        worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)
-        engines.build(worker, os.path.relpath(path, root), configured.dimensions, rows)
+        engines.build(worker, os.path.relpath(path, root), dimensions, rows)
         if not os.path.isfile(path):
             raise Fallback("ruvector-invalid-worker-output", "the engine made no database")
         with open(path, "rb") as file:
@@ -100,7 +102,7 @@ def _build(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, rows
     metadata: dict[str, Any] = {
         "schemaVersion": 1,
         "key": key.key,
-        "dimensions": configured.dimensions,
+        "dimensions": dimensions,
         "sdk": {"name": key.sdk.name, "version": key.sdk.version},
         "ids": key.ids,
         "bytes": len(data),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline import canonical, embedding, text
+from pipeline import canonical, embedding
 from pipeline.cache import code_digest
 from pipeline.engines import Engine, Sdk
 from pipeline.errors import Fallback
@@ -32,8 +32,11 @@ class Key(NamedTuple):
     sdk: Sdk
 
 
-def run(root: str, scope: Scope, engine: Engine, sdk: Sdk) -> Key:
+def run(root: str, scope: Scope, texts: list[str], engine: Engine, sdk: Sdk) -> Key:
     """Compute the key of the database that today's episodes, settings and SDK make.
+
+    Args:
+        texts: the digest of each eligible episode's text.
 
     Raises:
         Fallback: ``ruvector-empty-scope-or-query``: no episode is in scope.
@@ -45,7 +48,6 @@ def run(root: str, scope: Scope, engine: Engine, sdk: Sdk) -> Key:
     words = code_digest("text.py")
     provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity, "words": words})
     ids = [record["id"] for record in scope.eligible]
-    texts = [canonical.digest(text.episode_text(record)) for record in scope.eligible]
     key = canonical.digest(
         {
             "format": _FORMAT,

@@ -140,13 +140,15 @@ def _answer_record(ranked: Ranked, current: Provenance, now: float) -> Record:
     record = ranked.record
     reasons = compatibility_reasons(record["provenance"], current)
     return {
-        **{key: record[key] for key in ("id", "outcome", "framework", "tags", "warnings", "context", "evidence")},
+        **{key: record[key] for key in ("id", "outcome", "framework")},
+        # The answer is its reader's, who may change it.
+        **{key: record[key].copy() for key in ("tags", "warnings", "context", "evidence")},
         "historical": True,
         "sourceCompatible": not reasons,
         "compatibilityReasons": reasons,
         "ageDays": max(0, int((now - store.moment(record["createdAt"])) // _DAY)),
         "score": ranked.score,
-        "patterns": record["patterns"],
+        "patterns": [pattern.copy() for pattern in record["patterns"]],
         "advisoryOnly": True,
     }
 

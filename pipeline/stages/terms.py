@@ -19,21 +19,30 @@ _MAX_BYTES = 8 << 20
 
 
 class Terms(NamedTuple):
-    """The statistics of the episodes in scope, in their order, and whether the cache holds them."""
+    """The statistics of the episodes in scope, in their order, and whether the cache holds just these."""
 
     statistics: Statistics
     kept: bool
 
 
-def run(cache: Cache, scope: Scope) -> Terms:
-    """Read the statistics of the episodes in scope, or make them."""
-    found = _read(cache, scope)
-    if found is not None:
-        return Terms(found, True)
-    return Terms(lexical.statistics(text.episode_text(record) for record in scope.eligible), False)
+def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
+    """Read the statistics of the episodes in scope, and make those that are not kept.
+
+    Args:
+        texts: the digest of each one's text.
+    """
+    names, kept = _read(cache, scope)
+    if names == texts:
+        return Terms(kept, True)
+    known = {name: number for number, name in enumerate(names)}
+    parts = [
+        kept.part(known[name]) if name in known else lexical.statistics([text.episode_text(record)])
+        for name, record in zip(texts, scope.eligible, strict=True)
+    ]
+    return Terms(lexical.joined(parts), False)
 
 
-def keep(cache: Cache, scope: Scope, terms: Terms) -> None:
+def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
     """Keep the statistics beside a native index, if they are not; where that fails they are made anew next time."""
     if terms.kept:
         return
@@ -41,8 +50,7 @@ def keep(cache: Cache, scope: Scope, terms: Terms) -> None:
     head = {
         "schemaVersion": 1,
         "code": _code(),
-        "store": scope.store.digest,
-        "framework": scope.framework,
+        "texts": texts,
         "starts": terms.statistics.starts,
         "digest": canonical.digest(body),
     }
@@ -54,20 +62,17 @@ def _code() -> str:
     return code_digest("text.py", "lexical.py", "stages/terms.py")
 
 
-def _read(cache: Cache, scope: Scope) -> Statistics | None:
-    """The kept statistics, or ``None`` where there are none that fit their seal, the store and today's code."""
+def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
+    """The kept statistics and the digests of their texts; none where they do not fit their seal and today's code."""
+    nothing: tuple[list[str], Statistics] = ([], lexical.joined([]))
     if not scope.settings.enabled or scope.settings.plugin_problem:
-        return None
+        return nothing
     try:
         head, _, body = (cache.read(TERMS, _MAX_BYTES) or b"").partition(b"\n")
         value = canonical.loads(head)
-        if not canonical.is_sealed(value) or value.get("digest") != canonical.digest(body):
-            return None
-        if [value.get(key) for key in ("code", "store", "framework")] != [_code(), scope.store.digest, scope.framework]:
-            return None
-        starts = value.get("starts")
-        if not isinstance(starts, list) or len(starts) != len(scope.eligible) + 1:
-            return None
-        return lexical.from_bytes(body, starts)
-    except (Fallback, ValueError, TypeError):
-        return None
+        if not canonical.is_sealed(value) or value.get("digest") != canonical.digest(body) or value["code"] != _code():
+            return nothing
+        found = lexical.from_bytes(body, value["starts"])
+        return (value["texts"], found) if len(value["texts"]) == len(found.starts) - 1 else nothing
+    except (Fallback, KeyError, TypeError, ValueError):
+        return nothing

@@ -9,7 +9,7 @@ import contextlib
 from typing import NamedTuple
 
 from pipeline import canonical, project, store
-from pipeline.cache import VALIDATED, Cache, code_digest
+from pipeline.cache import VALIDATED, VALIDATED_RECORDS, Cache, code_digest
 from pipeline.errors import Fallback
 from pipeline.settings import Settings
 from pipeline.store import Record, Store
@@ -54,13 +54,14 @@ def read_receipt(cache: Cache) -> Receipt:
     return Receipt(str(value.get("config")), str(value.get("store")), str(value["checker"]))
 
 
-def run(root: str, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
+def run(root: str, cache: Cache, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
     """Verify the store's bytes, and find the episodes in scope.
 
     Raises:
         Unusable: ``store-corrupt``.
     """
-    read = store.parse(data, known_valid=canonical.digest(data) == receipt.store)
+    known = canonical.digest(data) == receipt.store
+    read = store.parse(data, known_valid=known, known_seals=() if known else _known_seals(cache))
     framework = project.framework(root, configured)
     return Scope(configured, framework, read, [record for record in read.records if record["framework"] == framework])
 
@@ -74,4 +75,17 @@ def keep_receipt(cache: Cache, scope: Scope, receipt: Receipt) -> None:
     passed = Receipt(configured.config_digest, scope.store.digest, _checker())
     if configured.enabled and not configured.plugin_problem and passed != receipt:
         with contextlib.suppress(Fallback):
+            if passed.store != receipt.store:
+                seals = [record["integrity"] for record in scope.store.records]
+                cache.write_sealed(VALIDATED_RECORDS, {"schemaVersion": 1, "checker": passed.checker, "seals": seals})
             cache.write_sealed(VALIDATED, {"schemaVersion": 1, **passed._asdict()})
+
+
+def _known_seals(cache: Cache) -> frozenset[str]:
+    """The seals of the records that today's code verified before."""
+    try:
+        value = cache.read_sealed(VALIDATED_RECORDS) or {}
+    except Fallback:
+        return frozenset()
+    seals = value.get("seals") if value.get("checker") == _checker() else None
+    return frozenset(seal for seal in seals if isinstance(seal, str)) if isinstance(seals, list) else frozenset()

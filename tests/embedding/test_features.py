@@ -60,6 +60,14 @@ def test_a_query_has_the_vector_that_the_same_text_has_in_a_batch(text: str, dim
         assert cosine(alone, alone) == pytest.approx(1, abs=1e-6)
 
 
+@given(st.lists(st.text(max_size=30), min_size=9, max_size=12), st.integers(16, 300))
+@settings(deadline=None)
+def test_many_texts_have_the_vectors_that_each_has_alone(texts: list[str], dimensions: int) -> None:
+    configured = settings_of(dimensions)
+    alone = [features.vectors(".", configured, [text], None)[0] for text in texts]
+    assert features.vectors(".", configured, texts, None) == alone
+
+
 @pytest.mark.parametrize("name", ["test_zero_boundary", "testZeroBoundary", "ZERO-BOUNDARY", "class TestZeroBoundary:"])
 def test_an_identifier_is_near_the_words_that_it_is_made_of(name: str) -> None:
     configured = settings_of(512)

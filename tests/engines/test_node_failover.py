@@ -121,6 +121,11 @@ def built_of_sdk(_built_by_stand_in: NodeProject, node_sdk: NodeSdk, tmp_path: P
     return copy_of(_built_by_stand_in, tmp_path / "built")
 
 
+def databases(project: NodeProject) -> list[str]:
+    """What an engine made in the cache, temporary files and metadata included."""
+    return [name for name in states(project.cache) if name.startswith("vectors")]
+
+
 def falls_back(project: NodeProject, expected: str, lexical_ids: list[str]) -> None:
     """Asked through both doors, it answers what a disabled plugin would, and says why."""
     for door in DOORS:
@@ -136,7 +141,7 @@ def test_a_broken_sdk_is_survived_and_leaves_nothing_behind(
 ) -> None:
     node_sdk.break_with(code)
     falls_back(project_of_sdk, expected, lexical_ids)
-    assert set(states(project_of_sdk.cache)) == {"embeddings.f32", "validated.json"}
+    assert not databases(project_of_sdk)
     node_sdk.mend()
     assert project_of_sdk.ask_natively() == "built"
 
@@ -160,7 +165,7 @@ def test_an_index_that_was_not_built_whole_is_not_kept(
 ) -> None:
     node_sdk.break_with(code)
     falls_back(project_of_sdk, expected, lexical_ids)
-    assert set(states(project_of_sdk.cache)) == {"embeddings.f32", "validated.json"}
+    assert not databases(project_of_sdk)
     node_sdk.mend()
     assert project_of_sdk.ask_natively("doit") == "built"
 
@@ -329,7 +334,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(tmp_path: Path, lex
     project = node_project(tmp_path / "till", installed())
     full = NodeProject(project.root, before=with_files_up_to(1 << 20))
     falls_back(full, "ruvector-cache-unwritable", lexical_ids)
-    assert set(states(project.cache)) == {"embeddings.f32", "validated.json"}
+    assert not databases(project)
     assert project.ask_natively() == "built"
     before = states(project.cache)
     falls_back(full, "ruvector-cache-unwritable", lexical_ids)

@@ -94,6 +94,7 @@ def test_at_most_eight_patterns_of_1200_characters_are_kept() -> None:
     ("line", "secret"),
     [
         ('password = "hunter2hunter2"', "hunter2hunter2"),
+        ('password = """many\nlines"""', "lines"),
         ("API_KEY: str = 'k-123456'", "k-123456"),
         ('{"client_secret": "abc123def"}', "abc123def"),
         ('login(token="t0k3n-value")', "t0k3n-value"),

@@ -464,6 +464,49 @@ def test_a_path_of_the_original_in_the_environment_leads_to_the_copy(
     assert (ended.outcome, ended.details) == ("accepted", [])
 
 
+@pytest.fixture(scope="module")
+def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ``node_modules`` of vitest and jest, installed once by npm."""
+    folder = tmp_path_factory.mktemp("packages")
+    (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
+    npm = shutil.which("npm")
+    wanted = ["vitest@3", "jest@30", "jest-junit@17"]
+    done = npm and subprocess.run(
+        [npm, "install", "--no-audit", "--no-fund", *wanted], cwd=folder, capture_output=True, text=True
+    )
+    if not done or done.returncode:
+        pytest.skip(f"npm cannot install here: {done.stderr[-300:] if done else 'there is none'}")
+    return folder / "node_modules"
+
+
+@pytest.mark.parametrize(
+    ("framework", "kind", "imports"),
+    [
+        ("vitest", "module", "import {test, expect} from 'vitest';\nimport {clamp} from '../src/calc.js';\n"),
+        ("jest", "commonjs", "const {clamp} = require('../src/calc.js');\n"),
+    ],
+)
+def test_vitest_and_jest_accept_a_candidate_that_sees_a_held_out_defect(
+    tmp_path: Path, node_packages: Path, framework: str, kind: str, imports: str
+) -> None:
+    source = NODE_SOURCE if kind == "module" else NODE_SOURCE.replace("export const ", "exports.")
+    original = imports + "test('clamp', () => { expect(clamp(-1)).toBe(0); });\n"
+    candidate = imports + "describe('clamp', () => { test('keeps zero', () => { expect(clamp(0)).toBe(0); }); });\n"
+    files = {
+        "package.json": f'{{"private": true, "type": "{kind}"}}',
+        ".gitignore": "node_modules/\n",
+        "src/calc.js": source,
+        "test/calc.test.js": original,
+    }
+    root = make_project(tmp_path / "shop", files, {"adapter": framework})
+    (root / "node_modules").symlink_to(node_packages)
+    broken = defect("src/calc.js", source.replace("Math.max(0,", "Math.max(-9,"))
+    proposed = {"test/zero.test.js": candidate.replace("{test, expect}", "{describe, test, expect}")}
+    ended = stage_and_validate(root, patch(proposed, heldOutDefects=[broken]))
+    assert (ended.outcome, ended.details, ended.output) == ("accepted", [], "")
+    assert ended.evidence["candidateCases"] == 2
+
+
 def test_a_program_of_the_project_is_found_from_a_relative_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,17 @@
+"""The last step of a capture, by hand: put one more episode into a project's memory. Run as a process of its own."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import corpus
+from pipeline import store
+
+if __name__ == "__main__":
+    root, number = sys.argv[1], int(sys.argv[2])
+    record = corpus.episode(number, random.Random(number))
+    store.update(root, lambda records: [*records, record])

@@ -1,0 +1,46 @@
+"""The source snapshot of a repository with many files, beside ``git status`` there."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.commands import Times, alternate
+from pipeline import provenance, sources
+from pipeline.cache import Cache
+
+FILES = 50_000
+_IN_A_FOLDER = 50
+_GIT = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.invalid"]
+
+
+def measure(runs: int, progress: Callable[[str], object]) -> Times:
+    """Seconds of ``git status --porcelain`` and of a snapshot that finds nothing changed, in alternation."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for number in range(FILES // _IN_A_FOLDER):
+            place = root / f"package{number // 20}" / f"module{number}"
+            place.mkdir(parents=True)
+            for file in range(_IN_A_FOLDER):
+                (place / f"file{file}.py").write_text(f"# {number} {file}\n" * 40)
+        for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+            subprocess.run([*_GIT, *command], cwd=root, check=True)
+        time.sleep(2.5)  # until no file is racily clean
+        cache = Cache(folder)
+        for _ in range(2):
+            sources.Taking(folder, provenance.TOOL_FILES, cache).snapshot()
+
+        def take() -> float:
+            begin = time.perf_counter()
+            sources.Taking(folder, provenance.TOOL_FILES, cache).snapshot()
+            return time.perf_counter() - begin
+
+        def status() -> float:
+            begin = time.perf_counter()
+            subprocess.run(["git", "status", "--porcelain"], cwd=root, check=True, capture_output=True)
+            return time.perf_counter() - begin
+
+        return alternate({"git status": status, "snapshot of 50,000 files": take}, runs, progress)
