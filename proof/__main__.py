@@ -62,9 +62,9 @@ def _remember(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int
     elif given.check is not None:
         if not 1 <= given.check <= len(own_memory.names()):
             parser.error(f"--check is {given.check}; allowed: 1 to {len(own_memory.names())}")
-        print(f"{own_memory.check(given.check, _tell)} candidates ended as the memory says")
+        print(f"{own_memory.check(given.check, _tell)} ended as the memory says")
     else:
-        print(f"{own_memory.remake(_tell)} candidates were validated and remembered")
+        print(f"{own_memory.remake(_tell)} were validated and remembered")
     return 0
 
 

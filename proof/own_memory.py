@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,7 +113,7 @@ def check(count: int, tell: Callable[[str], object]) -> int:
     """
     remembered = {_says(record) for record in store.parse(store.read_bytes(str(REPOSITORY))).records}
     found = names()
-    tried = _try([found[at * len(found) // count] for at in range(count)], tell)
+    tried = _try([found[(2 * at + 1) * len(found) // (2 * count)] for at in range(count)], tell)
     unknown = [one.name for one in tried if not one.problem and _says(one.record) not in remembered]
     _fail([one.problem for one in tried] + [f"{name}: memory has no episode that says the same" for name in unknown])
     return len(tried)
@@ -131,11 +132,11 @@ def _says(record: Record) -> str:
 def _try(chosen: list[str], tell: Callable[[str], object]) -> list[Tried]:
     # The configuration's runner begins with plain `python`: it shall be this one, which has the project installed.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
-    tried = []
-    with _checkout() as root:
-        for number, name in enumerate(chosen, 1):
-            tried.append(_validate(root, name))
-            tell(f"-- {number}/{len(chosen)} {name}: {tried[-1].problem or tried[-1].record['outcome']}")
+    with _checkout() as root, ThreadPoolExecutor(os.cpu_count()) as pool:
+        tried = []
+        for one in pool.map(lambda name: _validate(root, name), chosen):
+            tried.append(one)
+            tell(f"-- {len(tried)}/{len(chosen)} {one.name}: {one.problem or one.record['outcome']}")
     return tried
 
 
