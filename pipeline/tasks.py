@@ -15,8 +15,9 @@ import difflib
 import json
 import os
 import sqlite3
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import doit
@@ -32,7 +33,10 @@ from pipeline.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]
 
-_VARIABLES = ("query", "root", "format", "limit", "max_chars", "explain", "repo", "chart", "source", "validate")
+_VARIABLES = (
+    *("query", "root", "format", "limit", "max_chars", "explain"),
+    *("repo", "chart", "source", "runtime", "validate", "runtime", "sdk_root", "check"),
+)
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _PROBE_BYTES = 1 << 16
 
@@ -246,6 +250,29 @@ def _generate() -> Outcome:
     ended = commands.generate({"root": _root(), "json": form == "json", "validate": validate == "1"})
     cli.say(ended.output, ended.notes)
     return _failed(ended.status)
+
+
+def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], Outcome]:
+    """A Python command of the checkout that this is run from, as an action: its exit status ends doit.
+
+    Args:
+        argv: the command's arguments, as after ``python``.
+        options: the variables that it takes, each as an option of that name.
+    """
+
+    def action() -> Outcome:
+        unknown = _unknown_variables(near_misses_only=False)
+        if unknown:
+            return _refused(unknown)
+        given = {name: doit.get_var(name) for name in options}
+        if given.get("sdk_root") is not None:
+            given["sdk_root"] = os.path.join(doit.get_initial_workdir() or os.getcwd(), given["sdk_root"])
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+        sys.stdout.flush()
+        ended = subprocess.run([sys.executable, *argv, *words], check=False)
+        return _failed(ended.returncode if ended.returncode in (0, 2) else 1)
+
+    return action
 
 
 def _index() -> Outcome:

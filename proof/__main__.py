@@ -1,0 +1,87 @@
+"""``python -m proof``: what the checkout's doit tasks run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pipeline import canonical, engines
+from pipeline.errors import Fallback, Refused, Unusable
+from proof import own_memory, prove, receipt
+from proof.checks import Failed
+
+
+def main() -> int:
+    """Run one of the commands and return its exit status: 0 it holds, 1 it does not, 2 the call is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m proof", description=__doc__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    one = commands.add_parser("prove", help="prove everything on a disposable project, and write the receipt")
+    one.add_argument("--runtime", choices=list(engines.ENGINES), default="python")
+    one.add_argument("--sdk-root", metavar="DIR", help="for node: a folder whose node_modules holds the SDK")
+    one.add_argument("--output", type=Path, metavar="FILE", help="where the receipt goes; default: benchmarks/")
+    one.set_defaults(run=lambda given: _prove(parser, given))
+
+    other = commands.add_parser("verify", help="whether receipts still fit today's sources")
+    other.add_argument("receipts", nargs="*", type=Path, metavar="FILE", help="default: those in benchmarks/")
+    other.set_defaults(run=_verify)
+
+    memory = commands.add_parser("own-memory", help="validate proof/candidates, and remember them in this repository")
+    what = memory.add_mutually_exclusive_group()
+    what.add_argument("--check", type=int, metavar="N", help="validate N of them anew, and remember nothing")
+    what.add_argument(
+        "--patch", choices=own_memory.names(), metavar="NAME", help="print one as `testlore stage` takes it"
+    )
+    memory.set_defaults(run=lambda given: _remember(parser, given))
+
+    arguments = parser.parse_args()
+    try:
+        status: int = arguments.run(arguments)
+    except (Failed, Fallback, Refused, Unusable) as failure:
+        print(f"proof: {failure}", file=sys.stderr)
+        return 1
+    return status
+
+
+def _prove(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    if given.sdk_root and given.runtime != "node":
+        parser.error("--sdk-root is only for --runtime node")
+    if given.sdk_root and not Path(given.sdk_root).is_dir():
+        parser.error(f"--sdk-root is {given.sdk_root!r}; allowed: an existing folder")
+    output = given.output or receipt.FILES[given.runtime]
+    made = prove.run(given.runtime, given.sdk_root, _tell)
+    receipt.write(output, made)
+    print(f"{len(made['checks'])} checks hold with {made['sdk']['name']} {made['sdk']['version']}: {output.name}")
+    return 0
+
+
+def _remember(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    if given.patch is not None:
+        print(canonical.pretty(own_memory.patch(given.patch)))
+    elif given.check is not None:
+        if not 1 <= given.check <= len(own_memory.names()):
+            parser.error(f"--check is {given.check}; allowed: 1 to {len(own_memory.names())}")
+        print(f"{own_memory.check(given.check, _tell)} ended as the memory says")
+    else:
+        print(f"{own_memory.remake(_tell)} were validated and remembered")
+    return 0
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _verify(given: argparse.Namespace) -> int:
+    wrong = 0
+    for path in given.receipts or receipt.FILES.values():
+        problems = receipt.problems(path)
+        wrong += len(problems)
+        print(f"{path.name}: {'fits' if not problems else 'does not fit; `doit proof` makes it anew'}")
+        for problem in problems:
+            print(f"  {problem}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""The receipt of a proof: what was checked, with what, and the digests of the sources that it vouches for.
+
+It holds no time, so that the same sources on the same platform give the same bytes; and no path outside of the
+repository, user, host or query.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from importlib.machinery import all_suffixes
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline import __version__, canonical, schemas
+from pipeline.engines import Sdk
+from proof.arithmetic import QUERY
+from proof.checks import REPOSITORY, Failed, Json, Proved
+
+if TYPE_CHECKING:
+    from pipeline.evidence import Validation
+
+FILES = {
+    "python": REPOSITORY / "benchmarks/ruvector-verification.json",
+    "node": REPOSITORY / "benchmarks/ruvector-node-verification.json",
+}
+
+_SOURCES = ("pipeline/**/*.py", "pipeline/**/*.cjs", "pipeline/**/*.mjs", "schemas/*.json", "proof/*.py", "dodo.py")
+#: What the proof does not exercise, it does not vouch for.
+_NOT_EXERCISED = (
+    *("pipeline/agents/", "pipeline/evaluate/", "pipeline/doctor.py", "proof/own_memory.py"),
+    *("schemas/agent-", "schemas/architect-", "schemas/author-", "schemas/reviewer-"),
+    *("pipeline/embedding/command.py", "pipeline/embedding/semantic.py"),
+    *("pipeline/evidence/commands.py", "pipeline/evidence/lessons.py", "pipeline/evidence/inside/unittest_junit.py"),
+)
+_OF_THE_OTHER_ENGINE = {
+    "python": ("pipeline/engines/node",),
+    "node": ("pipeline/engines/wheel",),
+}
+
+LIMITATIONS = (
+    "It was made on one platform, with one version of the engine and of Python, and vouches for no other.",
+    "The project has two episodes and five test cases: speed, and the quality of a ranking, are measured elsewhere.",
+    "Candidates are executed by pytest alone; the other frameworks have tests of their own.",
+    "Vectors are hashed words: an embedding command is not exercised.",
+    "The child process limits a failure of the native engine; it is no sandbox.",
+    "Digests and the seal have no key: they show accidents and later changes, and are no signature.",
+)
+
+
+def sources(runtime: str) -> dict[str, str]:
+    """The digest of each source file that a proof with this engine vouches for, by its path in the repository."""
+    left_out = (*_NOT_EXERCISED, *_OF_THE_OTHER_ENGINE[runtime])
+    found = {path.relative_to(REPOSITORY).as_posix(): path for shape in _SOURCES for path in REPOSITORY.glob(shape)}
+    return {name: canonical.digest(found[name].read_bytes()) for name in sorted(found) if not name.startswith(left_out)}
+
+
+def make(proved: Proved, held: list[Json], vouched: Mapping[str, str]) -> Json:
+    """The sealed receipt.
+
+    Args:
+        held: the checks, as :func:`proof.checks.run` returns them.
+        vouched: what :func:`sources` returned before the checks ran.
+    """
+    described = {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        **({"node": _node_version(proved)} if proved.runtime == "node" else {}),
+    }
+    body = {
+        "schemaVersion": 1,
+        "product": {"name": "testlore-recall", "version": __version__},
+        "runtime": proved.runtime,
+        "sdk": {"name": proved.sdk.name, "version": proved.sdk.version, "nativeDigest": _native_digest(proved.sdk)},
+        "platform": described,
+        "executed": [_executed(proved.accepted), _executed(proved.rejected)],
+        "checks": held,
+        "sources": dict(vouched),
+        "limitations": list(LIMITATIONS),
+    }
+    return canonical.seal(body)
+
+
+def _node_version(proved: Proved) -> str:
+    program = proved.engine.worker_argv(proved.sdk)[0]
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=True)
+    return done.stdout.strip().removeprefix("v")
+
+
+def _native_digest(sdk: Sdk) -> str:
+    """The digest of the native file that the SDK loads."""
+    natives = [path for path in sdk.files if path.endswith(".node")]
+    if not natives:
+        names = [name for name in os.listdir(sdk.folder) if name.startswith("_native.")]
+        natives = [os.path.join(sdk.folder, name) for name in names if name.endswith(tuple(all_suffixes()))]
+    if len(natives) != 1:
+        raise Failed(f"the SDK has {len(natives)} native files, not one")
+    return canonical.digest(Path(natives[0]).read_bytes())
+
+
+def _executed(validation: Validation) -> Json:
+    return {"outcome": validation.outcome, "reasons": validation.reasons, "evidence": validation.evidence}
+
+
+def check(receipt: Json, private: Iterable[Path]) -> None:
+    """Refuse a receipt that is not as its schema says, or says what it must not.
+
+    Args:
+        private: places on this machine.
+
+    Raises:
+        Failed: so it is.
+    """
+    problem = schemas.first_problem("receipt", receipt)
+    if problem is not None:
+        raise Failed(f"the receipt is not valid: {problem.text}")
+    text = canonical.pretty(receipt)
+    if QUERY in text or any(str(path) in text for path in private if path != path.parent):
+        raise Failed("the receipt holds a path or the query")
+
+
+def write(path: Path, receipt: Json) -> None:
+    """Put a receipt in place, whole."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_bytes(canonical.to_bytes(canonical.pretty(receipt) + "\n"))
+    os.replace(temporary, path)
+
+
+def problems(path: Path) -> list[str]:
+    """What speaks against a receipt today, a line each; nothing when it still fits.
+
+    Args:
+        path: where it lies.
+    """
+    try:
+        receipt: Any = canonical.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        return [f"it cannot be read: {getattr(error, 'strerror', None) or error}"]
+    problem = schemas.first_problem("receipt", receipt)
+    if problem is not None:
+        return [f"it is not valid: {problem.text}"]
+    if not canonical.is_sealed(receipt):
+        return ["its seal does not fit it"]
+    vouched, today = receipt["sources"], sources(receipt["runtime"])
+    found = [f"{name} is new" for name in today.keys() - vouched.keys()]
+    found += [f"{name} is gone" for name in vouched.keys() - today.keys()]
+    found += [f"{name} has changed" for name in today.keys() & vouched.keys() if today[name] != vouched[name]]
+    if receipt["product"]["version"] != __version__:
+        found.append(f"it is of version {receipt['product']['version']}, not {__version__}")
+    return sorted(found)
