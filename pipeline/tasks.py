@@ -10,11 +10,8 @@ database: without that database the actions look at the seals and return at once
 from __future__ import annotations
 
 import atexit
-import contextlib
 import difflib
-import json
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -25,7 +22,7 @@ from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from pipeline import cli, embedding, engines, render, settings, stages, store
+from pipeline import cli, doitdb, embedding, engines, render, settings, stages, store
 from pipeline.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
 from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Once, Session, existing_folder, recall
@@ -35,10 +32,9 @@ __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", 
 
 _VARIABLES = (
     *("query", "root", "format", "limit", "max_chars", "explain"),
-    *("repo", "chart", "source", "runtime", "validate", "runtime", "sdk_root", "check"),
+    *("repo", "chart", "source", "validate", "runtime", "sdk_root", "check"),
 )
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
-_PROBE_BYTES = 1 << 16
 
 Task = dict[str, Any]
 Outcome = Any
@@ -392,38 +388,12 @@ def _dep_file() -> str:
         if not remembered or "clean" in sys.argv[1:]:
             return ":memory:"
         if commands.isdisjoint(sys.argv[1:]):
-            _probe(path)
+            doitdb.make_room(path)
         elif not os.path.exists(path):
             return ":memory:"
-        return path if _is_readable(path) else ":memory:"
-    except (Fallback, Unusable, OSError):
-        return ":memory:"
-
-
-def _probe(path: str) -> None:
-    """Make the folder and see that it takes a file, since doit ends badly where its database cannot grow.
-
-    Raises:
-        OSError: it does not.
-    """
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    probe = f"{path}-probe-{os.getpid()}"
-    try:
-        with open(probe, "wb") as file:
-            file.write(bytes(_PROBE_BYTES))
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(probe)
-
-
-def _is_readable(path: str) -> bool:
-    """Whether the database at ``path``, which may be new, is one that doit can use."""
-    try:
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
-        if all(isinstance(json.loads(data), dict) for _, data in rows):
-            return True
-    except (sqlite3.Error, ValueError, TypeError):
+        if doitdb.is_readable(path):
+            return path
         _tell(f"doit's own database is unreadable, and left as it is: {DOIT_DATABASE}; `doit clean` removes it")
-    return False
+    except (Fallback, Unusable, OSError):
+        pass
+    return ":memory:"
