@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class Fallback(Exception):
     """The native path cannot deliver; recall answers lexically and says why.
@@ -33,13 +35,15 @@ EXIT_STATUS = {
 }
 
 
-class Unusable(Exception):
-    """Nothing can be recalled at all.
+class _Ended(Exception):
+    """A call that ends without what was asked for: a reason in a stable word, and a text for people.
 
     Args:
-        reason: one of the keys of :data:`EXIT_STATUS`.
+        reason: one of the keys of the class's ``_STATUS``.
         detail: a text for people.
     """
+
+    _STATUS: Mapping[str, int]
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason, detail)
@@ -48,11 +52,20 @@ class Unusable(Exception):
 
     @property
     def exit_status(self) -> int:
-        """0: there is nothing to recall; 1: the memory is unusable; 2: the call or configuration is wrong."""
-        return EXIT_STATUS[self.reason]
+        """The exit status of a command that ends so."""
+        return self._STATUS[self.reason]
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+class Unusable(_Ended):
+    """Nothing can be recalled at all: a reason of :data:`EXIT_STATUS`.
+
+    Exit status 0: there is nothing to recall; 1: the memory is unusable; 2: the call or the configuration is wrong.
+    """
+
+    _STATUS = EXIT_STATUS
 
 
 #: Exit status of each reason for which evidence is not taken in, or the memory not changed.
@@ -83,26 +96,13 @@ REFUSALS = {
 }
 
 
-class Refused(Exception):
-    """Evidence is not taken in, or the memory is not changed; nothing was written.
+class Refused(_Ended):
+    """Evidence is not taken in, or the memory is not changed, and nothing was written: a reason of :data:`REFUSALS`.
 
-    Args:
-        reason: one of the keys of :data:`REFUSALS`.
-        detail: a text for people.
+    Exit status 1: the candidate, its validation or the memory is not as it must be; 2: the call is wrong.
     """
 
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason, detail)
-        self.reason = reason
-        self.detail = detail
-
-    @property
-    def exit_status(self) -> int:
-        """1: the candidate, its validation or the memory is not as it must be; 2: the call is wrong."""
-        return REFUSALS[self.reason]
-
-    def __str__(self) -> str:
-        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+    _STATUS = REFUSALS
 
 
 class UnsafePath(OSError):
