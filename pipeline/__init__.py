@@ -8,9 +8,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
-from pipeline.stages import answer as _answer
-from pipeline.stages.recall import DEFAULT_LIMIT, DEFAULT_MAX_CHARS, RecallResult
+from pipeline.limits import DEFAULT_LIMIT, DEFAULT_MAX_CHARS
+
+if TYPE_CHECKING:
+    from pipeline.stages.recall import RecallResult
 
 __all__ = ["RecallResult", "recall"]
 __version__ = "0.1.0"
@@ -39,4 +42,14 @@ def recall(
         ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
         of its ``warnings`` says why.
     """
-    return _answer(root, query, limit, max_chars, explain=explain, long_lived=True)
+    from pipeline.stages import answer  # what costs time is imported when it is asked for
+
+    return answer(root, query, limit, max_chars, explain=explain, long_lived=True)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RecallResult":
+        from pipeline.stages.recall import RecallResult
+
+        return RecallResult
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from pipeline import __version__, canonical, render, stages
-from pipeline.errors import Unusable
-from pipeline.stages import recall
-from pipeline.stages.recall import RecallResult
+from pipeline import __version__
+from pipeline.limits import DEFAULT_LIMIT, DEFAULT_MAX_CHARS, FORMATS
+
+if TYPE_CHECKING:
+    from pipeline.stages.recall import RecallResult
 
 _BAR_COLUMNS = 40
 _COLUMNS = 80
 _BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
+
+
+def command() -> NoReturn:
+    """The ``testlore`` command: :func:`main`, and then the end.
+
+    The system takes back at once what the interpreter would spend a tenth of a warm recall to take apart.
+    """
+    status = main()
+    if "pipeline.engines" in sys.modules:
+        sys.modules["pipeline.engines"].let_go()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it was closed before we began
+            with contextlib.suppress(OSError):
+                stream.flush()
+    os._exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,17 +42,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser(recall_alone=words[:1] == ["recall"]).parse_args(words)
     try:
         status: int = arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except BrokenPipeError:  # whoever read the answer has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 0
     except OSError as error:
         if error.filename is not None:
             raise
         print(f"testlore: the answer cannot be written: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 1
+
+
+def _write_no_more() -> None:
+    """Let what is still to be flushed go nowhere."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -57,10 +82,10 @@ def _parser(*, recall_alone: bool) -> argparse.ArgumentParser:
     ask.add_argument("--query", required=True, help="what the next test is about")
     _add_root(ask)
     forms = ask.add_mutually_exclusive_group()
-    forms.add_argument("--format", choices=render.FORMATS, default="table", help="default: table")
+    forms.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     forms.add_argument("--json", dest="format", action="store_const", const="json", help="short for --format json")
-    ask.add_argument("--limit", default=recall.DEFAULT_LIMIT, metavar="N", help="records at most, 1-20; default: 5")
-    ask.add_argument("--max-chars", default=recall.DEFAULT_MAX_CHARS, metavar="N", help="256-20000; default: 6000")
+    ask.add_argument("--limit", default=DEFAULT_LIMIT, metavar="N", help="records at most, 1-20; default: 5")
+    ask.add_argument("--max-chars", default=DEFAULT_MAX_CHARS, metavar="N", help="256-20000; default: 6000")
     ask.add_argument("--explain", action="store_true", help="say for each record why it stands where it stands")
     ask.set_defaults(run=_recall)
     if recall_alone:
@@ -133,6 +158,9 @@ def _add_root(parser: argparse.ArgumentParser) -> None:
 
 
 def _recall(arguments: argparse.Namespace) -> int:
+    from pipeline import early
+
+    early.start(arguments.root)
     return answer(
         arguments.root,
         arguments.query,
@@ -152,15 +180,23 @@ def answer(root: str, query: str, form: str, limit: object, max_chars: object, *
     Returns:
         The exit status.
     """
+    from pipeline import stages
+
     result = stages.answer(root, query, number(limit), number(max_chars), explain=explain)
     budget = number(max_chars)
-    show(result, form, budget if isinstance(budget, int) else recall.DEFAULT_MAX_CHARS)
+    show(result, form, budget if isinstance(budget, int) else DEFAULT_MAX_CHARS)
     return result.exit_status
 
 
 def show(result: RecallResult, form: str, max_chars: int) -> None:
     """Print an answer in one of the formats."""
-    if form == "json" or not result.reason:
+    if form == "json":
+        from pipeline import canonical
+
+        write(canonical.dumps(result.to_dict()) + "\n")
+    elif not result.reason:
+        from pipeline import render
+
         write(render.render(result, form, max_chars))
     if result.reason:
         print(f"testlore: {result.reason}", file=sys.stderr)
@@ -174,7 +210,8 @@ def show(result: RecallResult, form: str, max_chars: int) -> None:
 def write(text: str) -> None:
     """Write to the real standard output, in UTF-8 whatever the locale says."""
     output = sys.__stdout__
-    assert output is not None
+    if output is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     output.flush()
     output.buffer.write(text.encode("utf-8", "replace"))
     output.buffer.flush()
@@ -202,6 +239,8 @@ def evaluate(repository: str, root: str, form: str, chart: str | None) -> int:
     Returns:
         The exit status.
     """
+    from pipeline import canonical
+    from pipeline.errors import Unusable
     from pipeline.evaluate import chart as drawing
     from pipeline.evaluate import measure
 

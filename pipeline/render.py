@@ -9,8 +9,6 @@ from typing import Any
 from pipeline import canonical
 from pipeline.stages.recall import GENERAL_WARNING, RecallResult
 
-FORMATS = ("table", "json", "prompt")
-
 _PATTERN_LINES = 3
 _PATTERN_COLUMNS = 24
 _TAG_COLUMNS = 18
@@ -22,7 +20,7 @@ def render(result: RecallResult, form: str, max_chars: int) -> str:
 
     Args:
         result: an answer whose JSON is already within the budget.
-        form: one of :data:`FORMATS`.
+        form: one of :data:`pipeline.limits.FORMATS`.
         max_chars: the budget of a prompt block, in UTF-16 code units.
     """
     if form == "json":

@@ -8,7 +8,7 @@ from pipeline import canonical, project
 from pipeline.errors import UnsafePath, Unusable
 
 CONFIG_FILE = "tddswarm.config.json"
-_MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 _PLUGIN = ("plugins", "ruvector")
 
 
@@ -56,15 +56,15 @@ def read(root: str) -> bytes:
         Unusable: ``configuration-invalid``, it cannot be read.
     """
     try:
-        data = project.read_file(root, CONFIG_FILE, _MAX_BYTES)
+        data = project.read_file(root, CONFIG_FILE, MAX_BYTES)
     except FileNotFoundError:
         return b""
     except UnsafePath as error:
         raise Unusable("configuration-invalid", str(error)) from None
     except OSError as error:
         raise Unusable("configuration-invalid", f"{CONFIG_FILE} cannot be read: {error.strerror}") from None
-    if len(data) > _MAX_BYTES:
-        raise Unusable("configuration-invalid", f"{CONFIG_FILE} is larger than {_MAX_BYTES} bytes")
+    if len(data) > MAX_BYTES:
+        raise Unusable("configuration-invalid", f"{CONFIG_FILE} is larger than {MAX_BYTES} bytes")
     return data or b" "
 
 

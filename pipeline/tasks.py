@@ -22,7 +22,7 @@ from doit.doit_cmd import DoitMain
 from doit.exceptions import TaskError, TaskFailed
 from doit.reporter import ConsoleReporter
 
-from pipeline import cli, doitdb, embedding, engines, render, settings, stages, store
+from pipeline import cli, doitdb, embedding, engines, limits, settings, stages, store
 from pipeline.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
 from pipeline.errors import Fallback, Unusable
 from pipeline.stages import Once, Session, existing_folder, recall
@@ -293,21 +293,21 @@ def _recall() -> Outcome:
     query, form = doit.get_var("query"), doit.get_var("format", "table")
     if query is None and "recall" not in sys.argv:  # a host's plain `doit` runs every task, and asked nothing
         return None
-    limit = cli.number(doit.get_var("limit", recall.DEFAULT_LIMIT))
-    max_chars = cli.number(doit.get_var("max_chars", recall.DEFAULT_MAX_CHARS))
+    limit = cli.number(doit.get_var("limit", limits.DEFAULT_LIMIT))
+    max_chars = cli.number(doit.get_var("max_chars", limits.DEFAULT_MAX_CHARS))
     unknown = _unknown_variables(near_misses_only=False)
-    if form not in render.FORMATS:
-        wrong = f"format is {form!r}; allowed: {', '.join(render.FORMATS)}"
+    if form not in limits.FORMATS:
+        wrong = f"format is {form!r}; allowed: {', '.join(limits.FORMATS)}"
     elif query is None:
         wrong = 'query is missing; give it as in: doit recall query="zero boundary"'
     else:
         wrong = unknown
     if wrong:
-        result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), recall.DEFAULT_MAX_CHARS)
+        result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), limits.DEFAULT_MAX_CHARS)
     else:
         explain = cli.number(doit.get_var("explain", 0))
         result = stages.answer(_root(), query, limit, max_chars, session=_session, explain=explain)
-    cli.show(result, form, max_chars if isinstance(max_chars, int) else recall.DEFAULT_MAX_CHARS)
+    cli.show(result, form, max_chars if isinstance(max_chars, int) else limits.DEFAULT_MAX_CHARS)
     return _failed(result.exit_status)
 
 

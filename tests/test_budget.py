@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from pipeline import RecallResult, canonical, render, schemas
 from pipeline.errors import EXIT_STATUS, HELP, Fallback
+from pipeline.limits import MAX_MAX_CHARS, MIN_MAX_CHARS
 from pipeline.provenance import Provenance
 from pipeline.stages import recall
-from pipeline.stages.recall import GENERAL_WARNING, MAX_MAX_CHARS, MIN_MAX_CHARS
+from pipeline.stages.recall import GENERAL_WARNING
 
 STORE = Path(__file__).parent / "data" / "two-hundred" / ".tddswarm" / "learning" / "index.json"
 

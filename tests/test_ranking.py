@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import RecallResult, canonical, lexical, ranking, recall, render, schemas, text
+from pipeline.limits import MAX_MAX_CHARS, MIN_MAX_CHARS
 from pipeline.provenance import Provenance
 from pipeline.ranking import Ranked
 from pipeline.stages import recall as stage
-from pipeline.stages.recall import GENERAL_WARNING, MAX_MAX_CHARS, MIN_MAX_CHARS
+from pipeline.stages.recall import GENERAL_WARNING
 
 Json = dict[str, Any]
 NOW = Provenance("", "", "", "")

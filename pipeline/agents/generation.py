@@ -21,8 +21,9 @@ from pipeline.agents.context import Context
 from pipeline.agents.worker import Kept, Workers
 from pipeline.errors import Refused, Unusable
 from pipeline.evidence import patch
+from pipeline.limits import MAX_QUERY_CHARACTERS
 from pipeline.settings import Settings
-from pipeline.stages.recall import GENERAL_WARNING, MAX_QUERY_CHARACTERS
+from pipeline.stages.recall import GENERAL_WARNING
 
 AUTHORS_AT_A_TIME = 3
 MAX_FILES = 50

@@ -20,11 +20,11 @@ from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from pipeline import __version__, canonical, evidence, schemas, settings, stages, store
+from pipeline import __version__, canonical, evidence, limits, schemas, settings, stages, store
 from pipeline.embedding import semantic
 from pipeline.errors import Fallback, Refused, Unusable
 from pipeline.settings import Settings
-from pipeline.stages import Session, recall
+from pipeline.stages import Session
 
 LESSONS_URI = "testlore://lessons"
 
@@ -190,30 +190,30 @@ _TOOLS = {
             "properties": {
                 "query": {
                     "type": "string",
-                    "maxLength": recall.MAX_QUERY_CHARACTERS,
+                    "maxLength": limits.MAX_QUERY_CHARACTERS,
                     "description": "what the test is about, in words or identifiers, such as 'zero boundary of "
-                    f"divide'; a text of at most {recall.MAX_QUERY_CHARACTERS} characters",
+                    f"divide'; a text of at most {limits.MAX_QUERY_CHARACTERS} characters",
                 },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
-                    "maximum": recall.MAX_LIMIT,
-                    "default": recall.DEFAULT_LIMIT,
-                    "description": f"how many records at most, a whole number from 1 to {recall.MAX_LIMIT}",
+                    "maximum": limits.MAX_LIMIT,
+                    "default": limits.DEFAULT_LIMIT,
+                    "description": f"how many records at most, a whole number from 1 to {limits.MAX_LIMIT}",
                 },
                 "max_chars": {
                     "type": "integer",
-                    "minimum": recall.MIN_MAX_CHARS,
-                    "maximum": recall.MAX_MAX_CHARS,
-                    "default": recall.DEFAULT_MAX_CHARS,
+                    "minimum": limits.MIN_MAX_CHARS,
+                    "maximum": limits.MAX_MAX_CHARS,
+                    "default": limits.DEFAULT_MAX_CHARS,
                     "description": "how long the answer's text may be, a whole number "
-                    f"from {recall.MIN_MAX_CHARS} to {recall.MAX_MAX_CHARS}",
+                    f"from {limits.MIN_MAX_CHARS} to {limits.MAX_MAX_CHARS}",
                 },
             },
             "description": "an object of query, limit and max_chars",
         },
         {"type": "object", **schemas.load("answer")},
-        {"limit": recall.DEFAULT_LIMIT, "max_chars": recall.DEFAULT_MAX_CHARS},
+        {"limit": limits.DEFAULT_LIMIT, "max_chars": limits.DEFAULT_MAX_CHARS},
         {},
     ),
     "lessons": _Tool(

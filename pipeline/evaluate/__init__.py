@@ -15,10 +15,10 @@ from pipeline import settings
 from pipeline.errors import Fallback, Unusable
 from pipeline.evaluate import cases, disposable, inherited
 from pipeline.evaluate.cases import Case
+from pipeline.limits import MAX_LIMIT
 from pipeline.ranking import Ranked
 from pipeline.settings import Settings
 from pipeline.stages import Session, existing_folder
-from pipeline.stages.recall import MAX_LIMIT
 
 MRR_AT = 10
 RECALL_AT = (1, 5, 20)

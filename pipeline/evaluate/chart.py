@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.errors import Unusable
 from pipeline.evaluate import Report
-from pipeline.stages.recall import MAX_LIMIT
+from pipeline.limits import MAX_LIMIT
 
 ENDINGS = (".png", ".svg")
 

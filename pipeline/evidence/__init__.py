@@ -52,7 +52,7 @@ class Validation(NamedTuple):
         outcome: ``accepted`` or ``rejected``.
         reasons: why it was rejected, in stable words; empty when it was accepted.
         details: the reasons with the names of cases, files and defects, for people.
-        evidence: the counts of FORMATS.md section 3.
+        evidence: the counts that an episode keeps.
         record: the id of the episode in memory; empty when it was not remembered.
         not_remembered: why not, or empty.
         output: what suites that did not run to their end printed last; kept nowhere.

@@ -163,7 +163,7 @@ def _without_value(match: re.Match[str]) -> str:
 
 
 def tags(texts: Iterable[str]) -> list[str]:
-    """The tags that the text of tests tells, in the order of FORMATS.md section 3."""
+    """The tags that the text of tests tells, in the order in which an episode keeps them."""
     words: set[str] = set()
     for text in texts:
         parts = [part.lower() for part in _WORD_PARTS.findall(text)]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar
 
-from pipeline import canonical, embedding, engines, provenance, ranking, settings, sources, store, text
+from pipeline import canonical, embedding, engines, limits, provenance, ranking, settings, sources, store, text
 from pipeline.cache import Cache
 from pipeline.child import Child
 from pipeline.engines import Engine
@@ -268,8 +268,8 @@ class Session:
 def answer(
     root: object,
     query: object,
-    limit: object = recall.DEFAULT_LIMIT,
-    max_chars: object = recall.DEFAULT_MAX_CHARS,
+    limit: object = limits.DEFAULT_LIMIT,
+    max_chars: object = limits.DEFAULT_MAX_CHARS,
     session: Callable[[], Session] | None = None,
     *,
     explain: object = False,
@@ -284,7 +284,7 @@ def answer(
         long_lived: whether this process will ask again.
         restrict: as for a :class:`Session`.
     """
-    budget = recall.DEFAULT_MAX_CHARS
+    budget = limits.DEFAULT_MAX_CHARS
     try:
         recall.check_call(query, limit, max_chars, explain)
         assert isinstance(query, str)
