@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _BAR_COLUMNS = 40
 _COLUMNS = 80
+_OUTPUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 _BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
 
 
@@ -41,6 +43,10 @@ def command() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 answered, 1 the memory is unusable, 2 the call is wrong."""
     words = sys.argv[1:] if argv is None else argv
+    with contextlib.suppress(ValueError):  # not in the main thread
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
     arguments = _parser(recall_alone=words[:1] == ["recall"]).parse_args(words)
     try:
         status: int = arguments.run(arguments)
@@ -50,12 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the answer has seen enough
         _write_no_more()
         return 0
+    except KeyboardInterrupt as interrupt:  # what was started is ended by now
+        print("testlore: interrupted", file=sys.stderr)
+        return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     except OSError as error:
-        if error.filename is not None:
+        if error.errno not in _OUTPUT_ERRORS:
             raise
         print(f"testlore: the answer cannot be written: {error.strerror}", file=sys.stderr)
         _write_no_more()
         return 1
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """Let a request to end clean up as an interrupt does: no child outlives us."""
+    raise KeyboardInterrupt(number)
 
 
 def _write_no_more() -> None:
@@ -222,7 +236,7 @@ def write(text: str) -> None:
 def number(value: object) -> Any:
     """The whole number that a text of the command line means, or the value itself, which is then refused by name."""
     try:
-        return int(value) if isinstance(value, str) and value.strip().isascii() else value
+        return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     except ValueError:
         return value
 
@@ -253,7 +267,7 @@ def evaluate(repository: str, root: str, form: str, chart: str | None) -> int:
         if chart is not None:
             drawing.draw(report, chart)
     except Unusable as unusable:
-        print(f"testlore: {unusable}", file=sys.stderr)
+        say(canonical.dumps({"reason": str(unusable)}) + "\n" if form == "json" else "", f"testlore: {unusable}")
         return unusable.exit_status
     write(canonical.dumps(report.to_dict()) + "\n" if form == "json" else report.to_table())
     return 0

@@ -23,7 +23,7 @@ def start(root: str) -> None:
         path = os.path.abspath(root)
         sdk = engine.locate(path)
         engines.let_wait(engines.start_worker(engine, sdk, path, timeout_ms), sdk, path, timeout_ms)
-    except (Fallback, KeyError, TypeError):
+    except (Fallback, KeyError, OSError, TypeError):
         return
 
 

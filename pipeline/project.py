@@ -44,6 +44,10 @@ def safe_path(root: str, path: str) -> str:
             break
         except NotADirectoryError:
             break
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise UnsafePath(f"{part[:40]!r}… is too long for a file's name") from None
         if stat.S_ISLNK(mode):
             raise UnsafePath(f"{'/'.join(parts[:number])} is a symbolic link")
         if number < len(parts) and not stat.S_ISDIR(mode):

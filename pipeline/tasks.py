@@ -307,7 +307,11 @@ def _recall() -> Outcome:
     else:
         explain = cli.number(doit.get_var("explain", 0))
         result = stages.answer(_root(), query, limit, max_chars, session=_session, explain=explain)
-    cli.show(result, form, max_chars if isinstance(max_chars, int) else limits.DEFAULT_MAX_CHARS)
+    try:
+        cli.show(result, form, max_chars if isinstance(max_chars, int) else limits.DEFAULT_MAX_CHARS)
+    except OSError as error:
+        _tell(f"the answer cannot be written: {error.strerror}")
+        return _failed(1)
     return _failed(result.exit_status)
 
 

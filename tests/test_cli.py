@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from helpers import Project, ids
+from helpers import Project, ids, is_alive, wait_until
 
 import pipeline
 from pipeline import recall
@@ -171,3 +172,48 @@ def test_the_doctor_ends_as_a_recall_would(project: Project, tmp_path: Path) -> 
 
 def test_the_version_is_told(project: Project) -> None:
     assert project.testlore("--version").stdout == f"testlore {pipeline.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [["recall", "--query", "zero"], ["recall", "--query", "zero", "--json"], ["learn"]])
+def test_a_closed_standard_output_is_told(project: Project, command: list[str]) -> None:
+    done = project.run("bash", "-c", 'exec "$@" >&-', "bash", sys.executable, "-m", "pipeline", *command)
+    assert done.returncode == 1
+    assert done.stderr == "testlore: the answer cannot be written: standard output is closed\n"
+
+
+def test_a_closed_standard_input_is_told(project: Project) -> None:
+    done = project.run("bash", "-c", 'exec "$@" <&-', "bash", sys.executable, "-m", "pipeline", "stage", "-")
+    assert done.returncode == 2
+    assert "standard input is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_output_is_told(project: Project) -> None:
+    with open("/dev/full", "w") as full:
+        done = project.testlore("recall", "--query", "zero", "--json", capture_output=False, stdout=full, stderr=-1)
+    assert done.returncode == 1
+    assert done.stderr == "testlore: the answer cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_recall_that_is_ended_leaves_no_command_running(project: Project, tmp_path: Path, number: int) -> None:
+    command = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    embedding = {"mode": "command", "argv": [sys.executable, "-c", command], "identity": "sleeps"}
+    project.configure({"embedding": embedding, "timeoutMs": 60_000})
+    asking = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "sys.argv = ['testlore', 'recall', '--query', 'zero']; from pipeline.cli import command; command()"
+    )
+    running = subprocess.Popen([sys.executable, "-c", asking], cwd=project.root, stderr=subprocess.PIPE, text=True)
+    assert wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "", 20)
+    running.send_signal(number)
+    assert "Traceback" not in running.communicate()[1]
+    assert running.returncode == 128 + number
+    assert wait_until(lambda: not is_alive(int((tmp_path / "pid").read_text())))
+
+
+def test_a_working_directory_that_is_gone_is_told(project: Project, tmp_path: Path) -> None:
+    gone = f"cd {tmp_path}; mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m pipeline recall --query x --json"
+    done = project.run("bash", "-c", gone)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["reason"] == "call-invalid: root is '.'; allowed: an existing folder"

@@ -123,7 +123,7 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
         Unusable: ``call-invalid``: there is no history; ``configuration-invalid``.
     """
     configured = _settings(existing_folder(root))
-    found = cases.read(existing_folder(repository))
+    found = cases.read(existing_folder(repository, "repo"))
     steps = _Steps(len(found) * (3 if configured.embedding == "command" else 2), progress)
     documents = [case.tests for case in found]
     shared = [_rank(inherited.shared_words(case.query, documents), n) for n, case in enumerate(found)]

@@ -60,6 +60,8 @@ def answered(work: Callable[[], Printed], *, as_json: bool) -> Answer:
 def _stage(arguments: Mapping[str, Any]) -> Printed:
     name = arguments["patch"]
     try:
+        if name == "-" and sys.stdin is None:
+            raise ValueError("standard input is closed")
         if name == "-":
             data = sys.stdin.buffer.read(_MAX_PATCH_BYTES + 1)
         else:

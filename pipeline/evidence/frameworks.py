@@ -92,6 +92,7 @@ def command(root: str, configured: Settings, copy: str, report: str, files: Sequ
     if not has_placeholder:
         runner, environment = _with_report(framework, runner, report)
     told = [only] if only else _told(framework, runner, files)
+    told = [f"./{path}" if path.startswith("-") else path for path in told]  # which would read as an option
     argv: list[str] = []
     for part in runner:
         if part == FILES:

@@ -93,7 +93,7 @@ def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> No
 
 
 def check_path(root: str, where: str, path: str) -> None:
-    """Refuse a path that is not safe, or lies where none of the project's sources do.
+    """Refuse a path that is not safe, lies where none of the project's sources do, or reads as an option of a runner.
 
     Raises:
         Refused: ``path-refused``.
@@ -103,6 +103,8 @@ def check_path(root: str, where: str, path: str) -> None:
         project.safe_path(root, path)
     except (UnsafePath, UnicodeEncodeError) as error:
         raise Refused("path-refused", f"{where}: {error}; allowed: a plain relative path without links") from None
+    if path.startswith("-"):
+        raise Refused("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner takes for an option")
     parts = path.split("/")
     forbidden = [part for part in parts if _plain(part) in _FORBIDDEN]
     folder = root

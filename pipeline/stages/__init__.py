@@ -311,16 +311,19 @@ def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: i
     return result
 
 
-def existing_folder(root: object) -> str:
+def existing_folder(root: object, name: str = "root") -> str:
     """``root`` as a path.
+
+    Args:
+        name: what the caller calls it.
 
     Raises:
         Unusable: ``call-invalid``: it is no folder.
     """
     try:
         path = os.fspath(root)  # type: ignore[call-overload]
-        if isinstance(path, str) and os.path.isdir(path):
+        if isinstance(path, str) and os.path.isdir(os.path.abspath(path)):
             return path
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OSError):  # the last: the working directory is gone
         pass
-    raise Unusable("call-invalid", f"root is {root!r:.200}; allowed: an existing folder")
+    raise Unusable("call-invalid", f"{name} is {root!r:.200}; allowed: an existing folder")

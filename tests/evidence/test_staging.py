@@ -222,3 +222,13 @@ def test_a_text_is_taken_for_a_list_of_one_in_the_review(root: Path) -> None:
     name = evidence.stage(root, patch(review=review))
     manifest = json.loads((root / ".tddswarm/candidates" / name / "manifest.json").read_bytes())
     assert manifest["review"]["independentOracle"] is True
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("-x_test.py", "no '-' first"), (f"tests/{'a' * 300}_test.py", "is too long for a file's name")],
+)
+def test_a_path_that_no_runner_or_file_system_takes_is_refused(tmp_path: Path, path: str, told: str) -> None:
+    root = pytest_project(tmp_path)
+    with pytest.raises(Refused, match=f"path-refused: .*{told}"):
+        evidence.stage(str(root), patch({path: "def test_one(): pass\n"}))
