@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from pathlib import Path
 
@@ -13,5 +12,4 @@ from pipeline import store
 
 if __name__ == "__main__":
     root, number = sys.argv[1], int(sys.argv[2])
-    record = corpus.episode(number, random.Random(number))
-    store.update(root, lambda records: [*records, record])
+    store.update(root, lambda records: [*records, *corpus.more(number, 1)])

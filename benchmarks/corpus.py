@@ -54,6 +54,11 @@ def episode(number: int, source: random.Random) -> dict[str, Any]:
     )
 
 
+def more(first: int, count: int) -> list[dict[str, Any]]:
+    """Episodes with these numbers, each the same wherever it is made."""
+    return [episode(number, random.Random(number)) for number in range(first, first + count)]
+
+
 def write_store(root: Path, records: list[dict[str, Any]]) -> None:
     """Write a canonical store of these records."""
     path = root / store.INDEX_FILE
