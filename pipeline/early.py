@@ -6,33 +6,37 @@ import os
 from typing import Any
 
 from pipeline import canonical, engines, project, settings
+from pipeline.cache import VALIDATED, Cache
 from pipeline.errors import Fallback
 
 
 def start(root: str) -> None:
     """Let a worker wait that a recall in ``root`` is likely to ask; do nothing where anything is unusual.
 
-    Nothing is decided here: the recall reads and verifies the configuration itself, and takes the worker only if it is
-    the one that it would start.
+    Nothing is decided here: a receipt says that this very configuration was verified, and wants native recall; the
+    recall itself sees to the rest, and takes the worker only if it is the one that it would start.
     """
-    plugin = _plugin(root)
-    if plugin.get("enabled") is not True or type(timeout_ms := plugin.get("timeoutMs", 10_000)) is not int:
-        return
     try:
-        engine = engines.engine(plugin.get("runtime", "python"))
         path = os.path.abspath(root)
+        plugin = _verified_plugin(path)
+        timeout_ms = int(plugin.get("timeoutMs", 10_000))
+        engine = engines.engine(plugin.get("runtime", "python"))
         sdk = engine.locate(path)
         engines.let_wait(engines.start_worker(engine, sdk, path, timeout_ms), sdk, path, timeout_ms)
-    except (Fallback, KeyError, OSError, TypeError):
+    except (Fallback, OSError, ValueError, AttributeError, KeyError, TypeError):
         return
 
 
-def _plugin(root: str) -> dict[str, Any]:
-    try:
-        config = canonical.loads(project.read_file(root, settings.CONFIG_FILE, settings.MAX_BYTES))
-        if config.get("learning", {}).get("enabled", True) is not True:
-            return {}
-        plugin = config["plugins"]["ruvector"]
-    except (OSError, ValueError, AttributeError, KeyError, TypeError):
-        return {}
-    return plugin if isinstance(plugin, dict) else {}
+def _verified_plugin(root: str) -> dict[str, Any]:
+    """The plugin's part of the configuration.
+
+    Raises:
+        ValueError: these bytes were not verified before, or learning is disabled.
+    """
+    data = project.read_file(root, settings.CONFIG_FILE, settings.MAX_BYTES)
+    receipt = Cache(root).read_sealed(VALIDATED) or {}
+    config = canonical.loads(data)
+    if receipt.get("config") != canonical.digest(data) or config.get("learning", {}).get("enabled") is False:
+        raise ValueError("not verified, or disabled")
+    plugin: dict[str, Any] = config["plugins"]["ruvector"]
+    return plugin

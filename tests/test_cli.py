@@ -202,6 +202,7 @@ def test_a_recall_that_is_ended_leaves_no_command_running(project: Project, tmp_
     project.configure({"embedding": embedding, "timeoutMs": 60_000})
     asking = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # nohup, which CI may run under, is respected
         "sys.argv = ['testlore', 'recall', '--query', 'zero']; from pipeline.cli import command; command()"
     )
     running = subprocess.Popen([sys.executable, "-c", asking], cwd=project.root, stderr=subprocess.PIPE, text=True)
