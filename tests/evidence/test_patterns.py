@@ -10,7 +10,7 @@ from pipeline import canonical
 from pipeline.evidence import patterns
 from pipeline.evidence.patterns import Private
 
-NOTHING = Private(frozenset(), frozenset(), "/work/shop")
+NOTHING = Private(frozenset(), frozenset(), "/projects/shop")
 
 TEST = '''\
 """Module."""
@@ -106,7 +106,7 @@ def test_at_most_eight_patterns_of_1200_characters_are_kept() -> None:
         ('j = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc"', "eyJzdWIiOiIxIn0"),
         ('k = """-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"""', "MIIEow"),
         ('p = "/home/someone/project/x.py"', "someone"),
-        ('p = "/work/shop/data.json"', "/work/shop"),
+        ('p = "/projects/shop/data.json"', "/projects/shop"),
     ],
 )
 def test_obvious_secrets_and_places_are_masked(line: str, secret: str) -> None:
@@ -130,7 +130,7 @@ def test_plain_code_is_not_masked(line: str) -> None:
 
 
 def test_service_labels_and_project_paths_are_masked() -> None:
-    private = Private(frozenset(["db.internal:5432", "x"]), frozenset(["src/calc.py", "data"]), "/work/shop")
+    private = Private(frozenset(["db.internal:5432", "x"]), frozenset(["src/calc.py", "data"]), "/projects/shop")
     line = "connect('db.internal:5432'); open('src/calc.py'); from '../src/other.js'; data = max"
     assert patterns.mask(line, private) == "connect('<masked>'); open('<path>'); from '<path>'; data = max"
 
