@@ -2,8 +2,8 @@
 
 import sys
 
-from pipeline.tasks import *  # noqa: F403
-from pipeline.tasks import (  # noqa: F401
+from testlore.tasks import *  # noqa: F403
+from testlore.tasks import (  # noqa: F401
     Task,
     doit_config,
     of_checkout,

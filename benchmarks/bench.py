@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from testlore.engines import wheel
+
 from benchmarks import commands, crowd, huge, longlived
 from benchmarks.commands import Times
-from pipeline.engines import wheel
 
 HERE = Path(__file__).resolve().parent
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from testlore.memory import store
+
 from benchmarks import corpus
-from pipeline import store
 
 if __name__ == "__main__":
     root, number = sys.argv[1], int(sys.argv[2])

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from testlore.cache import Cache
+
 from benchmarks import corpus
-from pipeline.cache import Cache
 
 DODO = Path(__file__).resolve().parent.parent / "dodo.py"
 QUERY = "retry timeout"

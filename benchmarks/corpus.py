@@ -7,7 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from pipeline import canonical, store
+from testlore import canonical
+from testlore.memory import store
 
 _WORDS = (
     "zero boundary retry timeout cursor page token session expired currency rounding refund unicode accent leap year"

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from testlore.cache import Cache
+from testlore.project import provenance, snapshot
+
 from benchmarks.commands import Times, alternate
-from pipeline import provenance, sources
-from pipeline.cache import Cache
 
 FILES = 50_000
 _IN_A_FOLDER = 50
@@ -31,11 +32,11 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
         time.sleep(2.5)  # until no file is racily clean
         cache = Cache(folder)
         for _ in range(2):
-            sources.Taking(folder, provenance.TOOL_FILES, cache).snapshot()
+            snapshot.Scan(folder, provenance.TOOL_FILES, cache).snapshot()
 
         def take() -> float:
             begin = time.perf_counter()
-            sources.Taking(folder, provenance.TOOL_FILES, cache).snapshot()
+            snapshot.Scan(folder, provenance.TOOL_FILES, cache).snapshot()
             return time.perf_counter() - begin
 
         def status() -> float:

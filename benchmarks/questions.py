@@ -8,7 +8,7 @@ import time
 def ask(root: str, questions: int, warm_up: int = 500) -> "dict[str, float]":
     """The seconds of the first and the second question, and by how many KiB the process grew after a warm-up."""
     begin = time.perf_counter()
-    from pipeline import recall
+    from testlore import recall
 
     times = []
     grown_from = 0

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate import RECALL_AT, measure
-from pipeline.settings import CONFIG_FILE
+from testlore.evaluate import RECALL_AT, measure
+from testlore.project.settings import CONFIG_FILE
 
 RESULTS = Path(__file__).parent / "ranking.json"
 _DEFAULTS = {"plugins": {"ruvector": {"enabled": True}}}

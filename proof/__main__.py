@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from pipeline import canonical, engines
-from pipeline.errors import Fallback, Refused, Unusable
+from testlore import canonical, engines
+from testlore.errors import Fallback, Refusal, Unusable
+
 from proof import own_memory, prove, receipt
 from proof.checks import Failed
 
@@ -20,11 +21,11 @@ def main() -> int:
     one = commands.add_parser("prove", help="prove everything on a disposable project, and write the receipt")
     one.add_argument("--runtime", choices=list(engines.ENGINES), default="python")
     one.add_argument("--sdk-root", metavar="DIR", help="for node: a folder whose node_modules holds the SDK")
-    one.add_argument("--output", type=Path, metavar="FILE", help="where the receipt goes; default: benchmarks/")
+    one.add_argument("--output", type=Path, metavar="FILE", help="where the receipt goes; default: proof/")
     one.set_defaults(run=lambda given: _prove(parser, given))
 
     other = commands.add_parser("verify", help="whether receipts still fit today's sources")
-    other.add_argument("receipts", nargs="*", type=Path, metavar="FILE", help="default: those in benchmarks/")
+    other.add_argument("receipts", nargs="*", type=Path, metavar="FILE", help="default: those in proof/")
     other.set_defaults(run=_verify)
 
     memory = commands.add_parser("own-memory", help="validate proof/candidates, and remember them in this repository")
@@ -38,7 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         status: int = arguments.run(arguments)
-    except (Failed, Fallback, Refused, Unusable) as failure:
+    except (Failed, Fallback, Refusal, Unusable) as failure:
         print(f"proof: {failure}", file=sys.stderr)
         return 1
     return status

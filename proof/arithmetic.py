@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipeline.settings import CONFIG_FILE
+from testlore.project.settings import CONFIG_FILE
 
 QUERY = "zero boundary"
 

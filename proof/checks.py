@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from testlore import engines, recall
+from testlore.cache import FOLDER
+from testlore.engines import Engine, Sdk
+from testlore.evidence import Validation
+from testlore.memory import store
+from testlore.stages import Session
 
-from pipeline import engines, recall, store
-from pipeline.cache import FOLDER
-from pipeline.engines import Engine, Sdk
-from pipeline.evidence import Validation
-from pipeline.stages import Session
 from proof import arithmetic
 from proof.arithmetic import QUERY
 
@@ -129,7 +130,7 @@ def index_is_built_then_reused(proved: Proved) -> None:
 def doors_agree(proved: Proved) -> None:
     """The testlore command, doit and the Python API give the same answer."""
     expected = _ask(proved)
-    testlore = ["-m", "pipeline", "recall", "--query", QUERY, "--json"]
+    testlore = ["-m", "testlore", "recall", "--query", QUERY, "--json"]
     doit = ["-m", "doit", "-f", str(REPOSITORY / "dodo.py"), "recall", f"query={QUERY}", "format=json"]
     for argv in (testlore, [*doit, f"root={proved.root}"]):
         seen = _command(proved, argv)
@@ -143,7 +144,7 @@ def _command(proved: Proved, argv: list[str], libraries: str | None = None) -> J
         libraries: the only folder in which packages are searched; by default where we find them.
     """
     searched = libraries or os.environ.get("PYTHONPATH", "")
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [searched, str(REPOSITORY)]))}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [searched, str(REPOSITORY / "pipeline")]))}
     command = [sys.executable, *(["-S"] if libraries else []), *argv]
     done = subprocess.run(command, cwd=proved.root, env=env, capture_output=True, timeout=_SECONDS, check=False)
     try:
@@ -243,7 +244,7 @@ def learning_disabled_wins(proved: Proved) -> None:
 
 def missing_sdk_falls_back(proved: Proved) -> None:
     """Without the SDK recall is lexical, with ruvector-sdk-missing, and finds both episodes."""
-    argv = ["-m", "pipeline", "recall", "--query", QUERY, "--json"]
+    argv = ["-m", "testlore", "recall", "--query", QUERY, "--json"]
     if proved.runtime == "node":
         modules = proved.root / "node_modules"
         target = os.readlink(modules)

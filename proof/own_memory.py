@@ -17,9 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline import canonical, evidence, store
-from pipeline.evidence import copies
-from pipeline.store import Record
+from testlore import canonical, evidence
+from testlore.evidence import copies
+from testlore.memory import store
+from testlore.memory.store import Record
+
 from proof.checks import REPOSITORY, Failed
 
 CANDIDATES = REPOSITORY / "proof/candidates"
@@ -85,7 +87,7 @@ def remake(tell: Callable[[str], object]) -> int:
 
     Raises:
         Failed: a validation ended otherwise than expected; nothing was remembered then.
-        Refused, Unusable: a candidate could not be validated, or the memory is not as it must be.
+        Refusal, Unusable: a candidate could not be validated, or the memory is not as it must be.
     """
     tried = _try(names(), tell)
     _fail([one.problem for one in tried])
@@ -109,7 +111,7 @@ def check(count: int, tell: Callable[[str], object]) -> int:
 
     Raises:
         Failed: one ended otherwise, or memory has no episode with the same outcome, warnings, tags and patterns.
-        Refused, Unusable: a candidate could not be validated, or the memory is not as it must be.
+        Refusal, Unusable: a candidate could not be validated, or the memory is not as it must be.
     """
     remembered = {_says(record) for record in store.parse(store.read_bytes(str(REPOSITORY))).records}
     found = names()

@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline import engines, evidence, store
-from pipeline.engines import node
+from testlore import engines, evidence
+from testlore.engines import node
+from testlore.memory import store
+
 from proof import arithmetic, checks, receipt
 from proof.checks import Failed, Proved
 
@@ -33,7 +35,7 @@ def run(runtime: str, sdk_root: str | None, tell: Callable[[str], object]) -> di
     Raises:
         Failed: a check does not hold, or the receipt would say what it must not.
         Fallback: there is no SDK.
-        Refused, Unusable: a candidate could not be executed.
+        Refusal, Unusable: a candidate could not be executed.
     """
     sources = receipt.sources(runtime)
     with _folder() as folder:

@@ -14,30 +14,40 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import __version__, canonical, schemas
-from pipeline.engines import Sdk
+from testlore import __version__, canonical, schemas
+from testlore.engines import Sdk
+
 from proof.arithmetic import QUERY
 from proof.checks import REPOSITORY, Failed, Json, Proved
 
 if TYPE_CHECKING:
-    from pipeline.evidence import Validation
+    from testlore.evidence import Validation
 
 FILES = {
-    "python": REPOSITORY / "benchmarks/ruvector-verification.json",
-    "node": REPOSITORY / "benchmarks/ruvector-node-verification.json",
+    "python": REPOSITORY / "proof/ruvector-verification.json",
+    "node": REPOSITORY / "proof/ruvector-node-verification.json",
 }
 
 _SOURCES = ("pipeline/**/*.py", "pipeline/**/*.cjs", "pipeline/**/*.mjs", "schemas/*.json", "proof/*.py", "dodo.py")
 #: What the proof does not exercise, it does not vouch for.
 _NOT_EXERCISED = (
-    *("pipeline/agents/", "pipeline/evaluate/", "pipeline/doctor.py", "proof/own_memory.py"),
+    *(
+        "pipeline/testlore/agents/",
+        "pipeline/testlore/evaluate/",
+        "pipeline/testlore/commands/doctor.py",
+        "proof/own_memory.py",
+    ),
     *("schemas/agent-", "schemas/architect-", "schemas/author-", "schemas/reviewer-"),
-    *("pipeline/embedding/command.py", "pipeline/embedding/semantic.py"),
-    *("pipeline/evidence/commands.py", "pipeline/evidence/lessons.py", "pipeline/evidence/inside/unittest_junit.py"),
+    *("pipeline/testlore/embedding/command.py", "pipeline/testlore/embedding/semantic.py"),
+    *(
+        "pipeline/testlore/commands/evidence.py",
+        "pipeline/testlore/memory/lessons.py",
+        "pipeline/testlore/frameworks/runners/",
+    ),
 )
 _OF_THE_OTHER_ENGINE = {
-    "python": ("pipeline/engines/node",),
-    "node": ("pipeline/engines/wheel",),
+    "python": ("pipeline/testlore/engines/node",),
+    "node": ("pipeline/testlore/engines/wheel",),
 }
 
 LIMITATIONS = (

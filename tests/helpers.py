@@ -16,10 +16,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pipeline
-from pipeline import canonical, schemas, store
+import testlore
+from testlore import canonical, schemas
+from testlore.memory import store
 
-REPOSITORY = Path(pipeline.__file__).resolve().parents[1]
+REPOSITORY = Path(testlore.__file__).resolve().parents[2]
 DATA = Path(__file__).resolve().parent / "data"
 DOORS = ("testlore", "doit")
 QUERY = "zero boundary"
@@ -108,7 +109,7 @@ class Project:
         return self.run(sys.executable, *argv, **options)
 
     def testlore(self, *argv: str, **options: Any) -> Done:
-        return self.python("-m", "pipeline", *argv, **options)
+        return self.python("-m", "testlore", *argv, **options)
 
     def doit(self, *argv: str, **options: Any) -> Done:
         dodo = str(REPOSITORY / "dodo.py")
@@ -382,4 +383,4 @@ def libraries_without(name: str, folder: Path) -> str:
                 link = folder / path.name
                 if not path.name.startswith(name) and not link.exists():
                     link.symlink_to(path)
-    return f"{folder}{os.pathsep}{REPOSITORY}"
+    return f"{folder}{os.pathsep}{REPOSITORY / 'pipeline'}"

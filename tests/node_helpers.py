@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers import Project, golden
-
-from pipeline.engines import node
+from testlore.engines import node
 
 
 class NodeProject(Project):

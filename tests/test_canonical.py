@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import canonical
+from testlore import canonical
 
 CASES = json.loads((Path(__file__).parent / "data" / "digests.json").read_text("utf-8"))["cases"]
 

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from testlore.child import Child, Completion
 
-from pipeline.child import Child, Completed
 
-
-def run(script: str, request: bytes = b"", seconds: float = 20, max_output: int = 1000) -> Completed:
+def run(script: str, request: bytes = b"", seconds: float = 20, max_output: int = 1000) -> Completion:
     child = Child([sys.executable, "-c", script], cwd="/", seconds=seconds, max_output=max_output)
     return child.ask(request)
 
@@ -35,7 +34,7 @@ def wait_until_gone(pid: int) -> bool:
 
 def test_a_child_gets_its_request_and_its_answer_comes_back() -> None:
     done = run("import sys; data = sys.stdin.buffer.read(); print(len(data), end='')", b"x" * 3_000_000)
-    assert done == Completed(0, b"3000000", b"", timed_out=False, flooded=False)
+    assert done == Completion(0, b"3000000", b"", timed_out=False, flooded=False)
 
 
 def test_the_exit_status_and_the_end_of_standard_error_are_told() -> None:

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import testlore
 from helpers import Project, ids, is_alive, wait_until
-
-import pipeline
-from pipeline import recall
+from testlore import recall
 
 
 def test_the_table_names_the_engine_and_keeps_warnings_off_standard_output(project: Project) -> None:
@@ -119,7 +118,7 @@ def test_output_is_utf_8_whatever_the_locale_says(project: Project) -> None:
 
 def test_a_reader_that_has_seen_enough_ends_nothing_badly(project: Project) -> None:
     project.ask_natively()
-    command = f"{sys.executable} -m pipeline recall --query 'zero boundary' --root {project.root} | head -c 1"
+    command = f"{sys.executable} -m testlore recall --query 'zero boundary' --root {project.root} | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
@@ -136,10 +135,10 @@ def test_where_there_is_no_memory_standard_error_says_how_to_begin(tmp_path: Pat
 
 def test_a_warm_recall_imports_nothing_heavy(project: Project) -> None:
     project.ask_natively()
-    done = project.python("-X", "importtime", "-m", "pipeline", "recall", "--query", "zero boundary", "--json")
+    done = project.python("-X", "importtime", "-m", "testlore", "recall", "--query", "zero boundary", "--json")
     assert json.loads(done.stdout)["retrievalDetails"]["cache"] == "reused"
     imported = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in done.stderr.splitlines() if "|" in line}
-    assert "pipeline" in imported
+    assert "testlore" in imported
     heavy = {"numpy", "jsonschema", "tabulate", "filelock", "dataclasses", "inspect", "asyncio", "doit", "wcwidth"}
     assert not imported & (heavy | {"tempfile", "random", "email"})
 
@@ -171,18 +170,18 @@ def test_the_doctor_ends_as_a_recall_would(project: Project, tmp_path: Path) -> 
 
 
 def test_the_version_is_told(project: Project) -> None:
-    assert project.testlore("--version").stdout == f"testlore {pipeline.__version__}\n"
+    assert project.testlore("--version").stdout == f"testlore {testlore.__version__}\n"
 
 
 @pytest.mark.parametrize("command", [["recall", "--query", "zero"], ["recall", "--query", "zero", "--json"], ["learn"]])
 def test_a_closed_standard_output_is_told(project: Project, command: list[str]) -> None:
-    done = project.run("bash", "-c", 'exec "$@" >&-', "bash", sys.executable, "-m", "pipeline", *command)
+    done = project.run("bash", "-c", 'exec "$@" >&-', "bash", sys.executable, "-m", "testlore", *command)
     assert done.returncode == 1
     assert done.stderr == "testlore: the answer cannot be written: standard output is closed\n"
 
 
 def test_a_closed_standard_input_is_told(project: Project) -> None:
-    done = project.run("bash", "-c", 'exec "$@" <&-', "bash", sys.executable, "-m", "pipeline", "stage", "-")
+    done = project.run("bash", "-c", 'exec "$@" <&-', "bash", sys.executable, "-m", "testlore", "stage", "-")
     assert done.returncode == 2
     assert "standard input is closed" in done.stderr
     assert "Traceback" not in done.stderr
@@ -203,7 +202,7 @@ def test_a_recall_that_is_ended_leaves_no_command_running(project: Project, tmp_
     asking = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # nohup, which CI may run under, is respected
-        "sys.argv = ['testlore', 'recall', '--query', 'zero']; from pipeline.cli import command; command()"
+        "sys.argv = ['testlore', 'recall', '--query', 'zero']; from testlore.cli import command; command()"
     )
     running = subprocess.Popen([sys.executable, "-c", asking], cwd=project.root, stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "", 20)
@@ -214,7 +213,7 @@ def test_a_recall_that_is_ended_leaves_no_command_running(project: Project, tmp_
 
 
 def test_a_working_directory_that_is_gone_is_told(project: Project, tmp_path: Path) -> None:
-    gone = f"cd {tmp_path}; mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m pipeline recall --query x --json"
+    gone = f"cd {tmp_path}; mkdir gone; cd gone; rmdir ../gone; {sys.executable} -m testlore recall --query x --json"
     done = project.run("bash", "-c", gone)
     assert done.returncode == 2
     assert json.loads(done.stdout)["reason"] == "call-invalid: root is '.'; allowed: an existing folder"

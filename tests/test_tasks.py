@@ -88,7 +88,7 @@ def test_a_relative_root_is_seen_from_where_doit_was_called(project: Project) ->
 
 def test_a_project_with_a_dodo_of_its_own_takes_the_tasks_in(project: Project) -> None:
     (project.root / "dodo.py").write_text(
-        "from pipeline.tasks import *\n\nDOIT_CONFIG = {'default_tasks': ['hello']}\n\n\n"
+        "from testlore.tasks import *\n\nDOIT_CONFIG = {'default_tasks': ['hello']}\n\n\n"
         "def task_hello():\n    'Say hello'\n    return {'actions': ['echo hello']}\n"
     )
     listed = project.python("-m", "doit", "list").stdout
@@ -101,7 +101,7 @@ def test_a_project_with_a_dodo_of_its_own_takes_the_tasks_in(project: Project) -
 
 
 def test_a_hosts_plain_doit_runs_all_tasks_without_a_question(project: Project) -> None:
-    (project.root / "dodo.py").write_text("from pipeline.tasks import *\n")
+    (project.root / "dodo.py").write_text("from testlore.tasks import *\n")
     done = project.python("-m", "doit", "mode=own")
     assert done.returncode == 0, done.stderr
     assert content(project.database) is not None

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from agents_helpers import REQUIREMENTS, shop, write
-
-from pipeline import canonical
-from pipeline.agents import context
+from testlore import canonical
+from testlore.agents import context
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from agents_helpers import GOOD, shop, write
 from helpers import REPOSITORY
-
-from pipeline import agents, evidence
-from pipeline.errors import Refused
+from testlore import agents, evidence
+from testlore.errors import Refusal
 
 # Talks around its answer, as models do, and quotes an object that is none.
 _AGENT = """\
@@ -57,6 +56,6 @@ def test_the_example_worker_hands_an_agents_answers_on(tmp_path: Path, worker: P
 def test_the_example_worker_says_why_there_is_no_answer(tmp_path: Path, worker: Path, script: str, told: str) -> None:
     agent = [sys.executable, str(worker), sys.executable, "-c", script]
     project = shop(tmp_path / "shop", None, agent=agent)
-    with pytest.raises(Refused, match="worker-failed: architect: exit status 1") as caught:
+    with pytest.raises(Refusal, match="worker-failed: architect: exit status 1") as caught:
         agents.generate(project.root)
     assert told in str(caught.value)

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from agents_helpers import GOOD, Crew, kept, shop, tree, write
 from helpers import Project, episode, is_alive, wait_until
-
-from pipeline import agents, canonical, evidence, schemas
-from pipeline.agents import generation
-from pipeline.agents.worker import Kept, Workers
-from pipeline.errors import Refused
+from testlore import agents, canonical, evidence, schemas
+from testlore.agents import generation
+from testlore.agents.worker import Kept, Workers
+from testlore.errors import Refusal
 
 MARKER = "marker_that_only_memory_knows"
 
@@ -35,8 +34,8 @@ def remember_marker(project: Project) -> None:
     project.write_store([episode(1, text, framework="pytest")])
 
 
-def refusal(project: Project) -> Refused:
-    with pytest.raises(Refused) as caught:
+def refusal(project: Project) -> Refusal:
+    with pytest.raises(Refusal) as caught:
         agents.generate(project.root)
     return caught.value
 
@@ -261,7 +260,7 @@ def test_a_worker_that_takes_too_long_is_ended_with_its_children(project: Projec
         "pid = os.fork()\nwith open(here / 'pids', 'a') as file: file.write(f'{os.getpid()}\\n')\ntime.sleep(60)\n"
     )
     workers = Workers(str(project.root), tuple(crew.argv), Kept(str(project.root)), seconds=2)
-    with pytest.raises(Refused, match="worker-failed: architect: no answer within 2 seconds"):
+    with pytest.raises(Refusal, match="worker-failed: architect: no answer within 2 seconds"):
         workers.ask("architect", agents.work_order(project.root))
     pids = [int(line) for line in (crew.folder / "pids").read_text().split()]
     assert len(pids) == 2
@@ -272,7 +271,7 @@ def test_a_person_who_interrupts_waits_for_no_worker(project: Project, crew: Cre
     crew.behave("if role == 'author': time.sleep(60)")
     script = (
         "import os, pathlib, signal, threading, time\n"
-        "from pipeline import agents\n"
+        "from testlore import agents\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell starts in the background\n"
         "def interrupt():\n"
         f"    while not list(pathlib.Path({str(crew.folder)!r}).glob('author-*')): time.sleep(0.05)\n"
@@ -379,7 +378,7 @@ def test_a_wrong_variable_of_the_task_is_named(project: Project, arguments: list
 
 
 def test_the_task_is_not_put_upon_a_host_project() -> None:
-    from pipeline import tasks
+    from testlore import tasks
 
     assert "task_generate" not in tasks.__all__
 
@@ -387,7 +386,7 @@ def test_the_task_is_not_put_upon_a_host_project() -> None:
 def test_asking_a_memory_imports_nothing_for_agents(project: Project) -> None:
     remember_marker(project)
     script = (
-        "import sys\nfrom pipeline import cli\ncli.main(['recall', '--query', 'zero', '--json'])\n"
+        "import sys\nfrom testlore import cli\ncli.main(['recall', '--query', 'zero', '--json'])\n"
         "print(sorted(name for name in sys.modules if 'agents' in name or name.split('.')[0] in ('mcp', 'anyio')))"
     )
     assert project.python("-c", script).stdout.splitlines()[-1] == "[]"

@@ -16,15 +16,14 @@ from helpers import Json, Project, content, episode, is_alive, states, wait_unti
 from mcp import MCPError, types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-
-from pipeline import recall, schemas
+from testlore import recall, schemas
 
 Talk = Callable[[Client], Awaitable[None]]
 
 
 def talk(project: Project, talk: Talk, *options: str, mode: str = "auto") -> str:
     """Start a server, talk to it, end it; returns what it wrote to standard error."""
-    argv = ["-m", "pipeline", "mcp", "--root", str(project.root), *options]
+    argv = ["-m", "testlore", "mcp", "--root", str(project.root), *options]
     log = project.root.parent / "server.log"
 
     async def session() -> None:
@@ -299,7 +298,7 @@ def test_standard_output_is_the_protocols_alone(project: Project) -> None:
     project.configure(
         {"embedding": {"mode": "command", "argv": [sys.executable, "-c", chatter], "identity": "chatter"}}
     )
-    argv = [sys.executable, "-m", "pipeline", "mcp", "--root", str(project.root), "--project-commands"]
+    argv = [sys.executable, "-m", "testlore", "mcp", "--root", str(project.root), "--project-commands"]
     server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=project.root.parent)
     assert server.stdin is not None
     assert server.stdout is not None
@@ -330,7 +329,7 @@ def test_patterns_with_half_a_character_still_go_over_the_wire(project: Project)
 
 
 def test_without_the_sdk_the_command_says_what_to_install(project: Project) -> None:
-    script = "import sys; sys.modules['mcp'] = None; from pipeline import cli; sys.exit(cli.main(['mcp']))"
+    script = "import sys; sys.modules['mcp'] = None; from testlore import cli; sys.exit(cli.main(['mcp']))"
     done = project.python("-c", script)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'testlore-recall[mcp]'" in done.stderr

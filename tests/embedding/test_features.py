@@ -10,10 +10,9 @@ from array import array
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipeline.embedding import features
-from pipeline.errors import Fallback
-from pipeline.settings import Settings
+from testlore.embedding import features
+from testlore.errors import Fallback
+from testlore.project.settings import Settings
 
 TEXTS = ["zero boundary", "test_zero_boundary testZeroBoundary", "größe café ☕ 数え棒 Ünïcode_wörds", "", "a b c"]
 PINNED = "52060d28d070f648a0630cf9afa1d642d746ee35a4afe4725fa6e944b2e95e57"
@@ -34,7 +33,7 @@ def test_the_bytes_of_known_texts_are_pinned() -> None:
 
 def test_another_process_with_another_hash_seed_makes_the_same_bytes() -> None:
     script = (
-        "import sys; from pipeline.embedding import features; from pipeline.settings import Settings;"
+        "import sys; from testlore.embedding import features; from testlore.project.settings import Settings;"
         "sys.stdout.write(features.query_vector('.', Settings(), 'zero boundary größe').hex())"
     )
     runs = {

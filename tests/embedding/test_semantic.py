@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import Project, episode, ids, word
-
-from pipeline.embedding import semantic
+from testlore.embedding import semantic
 
 CLONE_NEWNET = 0x40000000
 EMBEDDING = {"mode": "command", "argv": [semantic.COMMAND], "identity": "wordllama-0.4"}
@@ -145,7 +144,7 @@ def test_it_speaks_the_command_protocol(semantic_project: Project) -> None:
 def test_without_the_model_it_says_what_to_install(project: Project) -> None:
     code = (
         "import sys; sys.modules['wordllama'] = None\n"
-        "from pipeline.embedding import semantic; sys.exit(semantic.main())"
+        "from testlore.embedding import semantic; sys.exit(semantic.main())"
     )
     done = project.python("-c", code, input=json.dumps({"schemaVersion": 1, "dimensions": 64, "texts": ["zero"]}))
     assert done.returncode == 1

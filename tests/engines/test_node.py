@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from helpers import DATA, Project, episode, golden, ids, state, states, word
 from node_helpers import NodeProject, copy_of, installed, node_project
-
-from pipeline import canonical, engines, recall, schemas, text
-from pipeline.engines import Engine, node
-from pipeline.errors import Fallback
-from pipeline.stages import Session
+from testlore import canonical, engines, recall, schemas
+from testlore.engines import Engine, node
+from testlore.errors import Fallback
+from testlore.ranking import tokens
+from testlore.stages import Session
 
 MISSING, BROKEN, UNLOADABLE = "ruvector-sdk-missing", "ruvector-sdk-invalid", "ruvector-native-load-failed"
 STORES = ("till", "twelve", "two-hundred")
@@ -51,7 +51,7 @@ def binding(project: NodeProject) -> Path:
 
 def queries(store: str) -> list[str]:
     found = json.loads((DATA / f"{store}.cases.json").read_text("utf-8"))["cases"]
-    return sorted({case["query"] for case in found if case["retrieval"] == "ruvector" and text.terms(case["query"])})
+    return sorted({case["query"] for case in found if case["retrieval"] == "ruvector" and tokens.terms(case["query"])})
 
 
 def similarities(root: Path, query: str) -> dict[str, float]:
@@ -231,7 +231,7 @@ def test_testlores_own_cache_files_stand_untouched_beside_ours(fresh: NodeProjec
 def test_a_warm_recall_imports_nothing_that_it_does_not_need(fresh: NodeProject) -> None:
     assert fresh.ask_natively() == "built"
     code = (
-        "import sys; from pipeline.cli import main; main(sys.argv[2:]);"
+        "import sys; from testlore.cli import main; main(sys.argv[2:]);"
         "print(*sorted(set(sys.modules) & set(sys.argv[1].split(','))), file=sys.stderr)"
     )
     done = fresh.python("-c", code, ",".join(NO_WARM_IMPORT), "recall", "--query", "zero boundary", "--json")

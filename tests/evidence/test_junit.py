@@ -9,9 +9,8 @@ from xml.sax.saxutils import quoteattr
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline.evidence import junit
-from pipeline.evidence.junit import Case, InvalidReport
+from testlore.evidence import junit
+from testlore.evidence.junit import Case, InvalidReport
 
 CASES = "<testsuites><testsuite name='pytest'>{}</testsuite></testsuites>"
 

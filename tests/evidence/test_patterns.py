@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import canonical
-from pipeline.evidence import patterns
-from pipeline.evidence.patterns import Private
+from testlore import canonical
+from testlore.evidence import patterns
+from testlore.evidence.patterns import Private
 
 NOTHING = Private(frozenset(), frozenset(), "/projects/shop")
 

@@ -31,11 +31,11 @@ from evidence_helpers import (
     tree,
     write,
 )
-
-from pipeline import evidence, settings, sources
-from pipeline.errors import Refused
-from pipeline.evidence import copies, frameworks, running
-from pipeline.evidence.running import Place, Run
+from testlore import evidence, frameworks
+from testlore.errors import Refusal
+from testlore.evidence import copies, running
+from testlore.evidence.running import Place, Run
+from testlore.project import settings, snapshot
 
 CUSTOM_RUNNER = """\
 import importlib.util, sys
@@ -63,7 +63,7 @@ def run_suite(root: Path, folder: Path) -> Run:
     """Run a project's suite in a copy of it."""
     folder = folder.resolve()
     configured = settings.parse(settings.read(str(root)))
-    place = Place(str(root), configured, list(sources.paths(str(root))), str(folder))
+    place = Place(str(root), configured, list(snapshot.paths(str(root))), str(folder))
     copies.pristine(str(root), str(folder / "base"))
     copy = copies.variant(str(folder / "base"), str(folder / "copy"), {}, [], str(root))
     return running.run(place, "suite", copy)
@@ -205,7 +205,7 @@ def test_any_runner_that_writes_junit_xml_will_do(tmp_path: Path) -> None:
 def test_a_runner_of_no_known_framework_must_say_where_its_report_goes(tmp_path: Path) -> None:
     root = make_project(tmp_path / "shop", {"calc.py": CALC}, {"runner": ["make", "test", "{files}"]})
     name = evidence.stage(root, patch())
-    with pytest.raises(Refused, match=r"runner-missing: .*\{junit\}"):
+    with pytest.raises(Refusal, match=r"runner-missing: .*\{junit\}"):
         evidence.validate(root, name)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from evidence_helpers import CALC, Json, defect, patch, pytest_project, tree, write
-
-from pipeline import evidence, provenance, settings
-from pipeline.errors import Refused
+from testlore import evidence
+from testlore.errors import Refusal
+from testlore.project import provenance, settings
 
 
 @pytest.fixture
@@ -18,10 +18,10 @@ def root(tmp_path: Path) -> Path:
     return pytest_project(tmp_path / "shop", **{"package.json": "{}", "uv.lock": "", ".gitignore": "secret/\n"})
 
 
-def refusal(root: Path, proposed: Any) -> Refused:
+def refusal(root: Path, proposed: Any) -> Refusal:
     """The refusal of a patch, of which nothing was written."""
     before = tree(root)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refusal) as caught:
         evidence.stage(root, proposed)
     assert tree(root) == before
     return caught.value
@@ -181,7 +181,7 @@ def test_a_later_change_of_a_staged_file_is_noticed(root: Path, path: str) -> No
     name = evidence.stage(root, patch(heldOutDefects=[defect()]))
     file = root / ".tddswarm/candidates" / name / path
     file.write_bytes((file.read_bytes() if file.exists() else b"") + b" ")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refusal) as caught:
         evidence.validate(root, name)
     assert caught.value.reason == "candidate-changed"
     assert evidence.candidates(root)[0].state == "unusable"
@@ -192,14 +192,14 @@ def test_a_staged_file_that_was_removed_is_noticed_and_staging_again_mends_it(ro
     (root / ".tddswarm/candidates" / name / "files/tests/test_divide.py").unlink()
     assert evidence.candidates(root)[0].state == "unusable"
     assert evidence.stage(root, patch()) == name
-    assert evidence.candidates(root) == [evidence.Staged(name, "staged", [], 1)]
+    assert evidence.candidates(root) == [evidence.CandidateState(name, "staged", [], 1)]
 
 
 def test_another_manifest_under_a_staged_id_is_noticed_though_its_seal_fits(root: Path) -> None:
     first, other = evidence.stage(root, patch()), evidence.stage(root, patch(purpose="modularization"))
     folder = root / ".tddswarm/candidates"
     (folder / first / "manifest.json").write_bytes((folder / other / "manifest.json").read_bytes())
-    with pytest.raises(Refused, match="candidate-changed"):
+    with pytest.raises(Refusal, match="candidate-changed"):
         evidence.validate(root, first)
 
 
@@ -213,7 +213,7 @@ def test_a_linked_candidates_folder_is_refused(root: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "-x", "x" * 129, "unknown"])
 def test_an_id_that_no_candidate_has_is_refused(root: Path, name: str) -> None:
-    with pytest.raises(Refused, match="candidate-unknown"):
+    with pytest.raises(Refusal, match="candidate-unknown"):
         evidence.validate(root, name)
 
 
@@ -230,5 +230,5 @@ def test_a_text_is_taken_for_a_list_of_one_in_the_review(root: Path) -> None:
 )
 def test_a_path_that_no_runner_or_file_system_takes_is_refused(tmp_path: Path, path: str, told: str) -> None:
     root = pytest_project(tmp_path)
-    with pytest.raises(Refused, match=f"path-refused: .*{told}"):
+    with pytest.raises(Refusal, match=f"path-refused: .*{told}"):
         evidence.stage(str(root), patch({path: "def test_one(): pass\n"}))

@@ -25,13 +25,12 @@ from evidence_helpers import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipeline import canonical, evidence, schemas
-from pipeline.errors import Refused
-from pipeline.evidence import verdict
-from pipeline.evidence.junit import Case
-from pipeline.evidence.running import Run
-from pipeline.evidence.verdict import Defect, Observed
+from testlore import canonical, evidence, schemas
+from testlore.errors import Refusal
+from testlore.evidence import verdict
+from testlore.evidence.junit import Case
+from testlore.evidence.running import Run
+from testlore.evidence.verdict import Defect, Observation
 
 WEAK = PYTEST_ORIGINAL.replace("    assert clamp(-1) == 0\n", "")
 HARMLESS = CALC.replace("min(10, number)", "min(10, number) + 0")
@@ -158,7 +157,7 @@ def test_a_project_that_changes_while_its_suites_run_is_not_remembered(tmp_path:
 def test_a_candidate_of_another_state_of_the_project_is_not_run(root: Path) -> None:
     name = evidence.stage(root, patch())
     write(root, {"calc.py": CALC + "\n"})
-    with pytest.raises(Refused, match="provenance-changed: stage it again, since then: source-drift"):
+    with pytest.raises(Refusal, match="provenance-changed: stage it again, since then: source-drift"):
         evidence.validate(root, name)
     assert not validation_file(root, name).exists()
 
@@ -227,7 +226,7 @@ SEEN = ran(("t", "failed"))
 
 
 def judged(**changes: Any) -> verdict.Verdict:
-    observed = Observed(GREEN, GREEN, {}, [Defect("d", SEEN, SEEN)], drifted=False)
+    observed = Observation(GREEN, GREEN, {}, [Defect("d", SEEN, SEEN)], drifted=False)
     return verdict.judge(MANIFEST, observed._replace(**changes))
 
 
@@ -280,7 +279,7 @@ RUNS = st.builds(
 def test_what_was_observed_survives_being_written_down(
     original: Run, candidate: Run, defects: list[Defect], drifted: bool
 ) -> None:
-    observed = Observed(original, candidate, {"test_new.py": candidate}, defects, drifted)
+    observed = Observation(original, candidate, {"test_new.py": candidate}, defects, drifted)
     kept = verdict.from_dict(canonical.loads(canonical.dumps(verdict.to_dict(observed))))
     assert kept == observed
     assert verdict.judge(MANIFEST, kept) == verdict.judge(MANIFEST, observed)

@@ -1,0 +1,43 @@
+"""For agents: generation that remembers, and an MCP server that answers from memory.
+
+Nothing here is imported when a memory is asked.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from testlore.agents import generation as _generation
+from testlore.agents.generation import Generated
+from testlore.stages import existing_folder
+
+__all__ = ["Generated", "generate", "work_order"]
+
+Root = str | os.PathLike[str]
+
+
+def generate(root: Root) -> Generated:
+    """Let the configured workers propose tests, and stage them; :func:`testlore.evidence.validate` then runs them.
+
+    Args:
+        root: the project's folder, with ``tddswarm.requirements.md`` and an ``agent`` in its configuration.
+
+    Raises:
+        Refusal: something is missing, a worker failed or answered what it must not, or the project changed meanwhile;
+            the text names the role, the field and the rule, and where the answers are kept.
+        Unusable: ``configuration-invalid``, ``call-invalid``.
+    """
+    folder = os.path.abspath(existing_folder(root))
+    return _generation.run(folder, _generation.prepare(folder), lambda line: None)
+
+
+def work_order(root: Root) -> dict[str, Any]:
+    """The request that the architect would be sent; no worker is asked.
+
+    Raises:
+        Refusal: ``requirements-missing``, ``context-missing``.
+        Unusable: ``configuration-invalid``, ``call-invalid``.
+    """
+    folder = os.path.abspath(existing_folder(root))
+    return _generation.prepare(folder).work_order()

@@ -1,0 +1,131 @@
+"""What workers are shown of a project: requirements, and source and test files without what looks like a secret."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from testlore import canonical, frameworks
+from testlore.errors import Refusal, UnsafePath
+from testlore.evidence import patterns
+from testlore.project import safe_files, snapshot
+from testlore.ranking import tokens
+
+REQUIREMENTS_FILE = "tddswarm.requirements.md"
+MAX_BYTES = 256 << 10  # of the context as JSON, and of the requirements
+
+_CODE = frozenset(
+    ".py .pyi .js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .go .rs .rb .php .java .kt .kts .scala .groovy .clj "
+    ".cs .fs .vb .swift .m .mm .c .h .cc .cpp .cxx .hpp .hh .lua .pl .pm .ex .exs .erl .hs .ml .dart .jl .r .sh .bash "
+    ".sql".split()
+)
+_SECRET_NAME = re.compile(
+    r"(\.env|id_(rsa|dsa|ecdsa|ed25519)|credentials|secrets).*|(.*[._-])?(credential|secret)s?([._-].*)?|.*\.env"
+    r"|.*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)"
+    r"|\.(netrc|npmrc|pypirc|htpasswd|pgpass|git-credentials|aws|ssh|gnupg|docker|kube)",
+    re.IGNORECASE,
+)
+_TEST_PART = re.compile(r"(?<![a-z])tests?(?![a-z])|(?<![a-z])specs?(?![a-z])|(Test|Spec)s?(?![a-z])")
+
+
+class Context(NamedTuple):
+    """What workers are shown.
+
+    Attributes:
+        files: each ``{"file": path, "content": text}``, in the order of their paths.
+        masked: the paths of those in which something was masked.
+        secret: the paths of files that were left out since their names speak of secrets.
+        dropped: the paths of files for which there was no room, or that are no text.
+    """
+
+    files: list[dict[str, str]]
+    masked: list[str]
+    secret: list[str]
+    dropped: list[str]
+
+
+def requirements(root: str) -> str:
+    """The independent expectations that tests are derived from.
+
+    Raises:
+        Refusal: ``requirements-missing``: there is no such file, or it is not what it must be.
+    """
+    try:
+        data = safe_files.read_file(root, REQUIREMENTS_FILE, MAX_BYTES)
+    except FileNotFoundError:
+        raise Refusal(
+            "requirements-missing", f"write what is expected, independently of the code, into {REQUIREMENTS_FILE}"
+        ) from None
+    except UnsafePath as error:
+        raise Refusal("requirements-missing", str(error)) from None
+    except OSError as error:
+        raise Refusal("requirements-missing", f"{REQUIREMENTS_FILE} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise Refusal("requirements-missing", f"{REQUIREMENTS_FILE} is too long; allowed: at most {MAX_BYTES} bytes")
+    try:
+        found = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        found = ""
+    if not found.strip():
+        raise Refusal("requirements-missing", f"{REQUIREMENTS_FILE} is blank or no UTF-8; allowed: a nonblank text")
+    return found
+
+
+def collect(root: str, wanted: str) -> Context:
+    """The source and test files that workers are shown, the same for the same project.
+
+    When there is no room for all, the files whose paths share the most words with ``wanted`` come first, sources and
+    tests by turns; a file that does not fit is left out whole.
+
+    Raises:
+        Refusal: ``context-missing``: there is no file to show.
+    """
+    words = frozenset(tokens.terms(wanted))
+    code = [path for path in snapshot.paths(root) if os.path.splitext(path)[1].lower() in _CODE]
+    secret = [path for path in code if any(map(_SECRET_NAME.fullmatch, path.split("/")))]
+    shown = sorted(set(code) - set(secret))
+    shown.sort(key=lambda path: -len(words.intersection(tokens.terms(path))))
+    tests = [path for path in shown if is_test(path)]
+    others = [path for path in shown if not is_test(path)]
+    files: dict[str, str] = {}
+    masked: list[str] = []
+    room = MAX_BYTES - len("[]")
+    for path in filter(None, chain.from_iterable(zip_longest(others, tests))):
+        content = _read(root, path, room)
+        if content is None:
+            continue
+        safe = patterns.mask_secrets(content)
+        size = len(canonical.to_bytes(canonical.dumps({"file": path, "content": safe}))) + len(",")
+        if size <= room:
+            files[path], room = safe, room - size
+            masked += [path] if safe != content else []
+    if not files:
+        raise Refusal("context-missing", "the project has no source or test file that may be shown")
+    return Context(
+        [{"file": path, "content": files[path]} for path in sorted(files)],
+        sorted(masked),
+        secret,
+        [path for path in code if path not in files and path not in secret],
+    )
+
+
+def _read(root: str, path: str, room: int) -> str | None:
+    """A file's text; nothing of one that is too long, is no text, or cannot be read safely."""
+    try:
+        if os.lstat(os.path.join(root, path)).st_size > room:
+            return None
+        data = safe_files.read_file(root, path, room)
+        path.encode("utf-8")
+        content = data.decode("utf-8-sig")
+    except (OSError, UnicodeError):
+        return None
+    return None if len(data) > room or "\0" in content else content
+
+
+def is_test(path: str, framework: str = "custom") -> bool:
+    """Whether a path is a test's, by the rules of the frameworks that we know; in other projects by a word in it."""
+    if frameworks.is_test_file(path):
+        return True
+    return framework == "custom" and os.path.splitext(path)[1].lower() in _CODE and bool(_TEST_PART.search(path))

@@ -1,0 +1,282 @@
+"""``generate``: an architect, up to twelve authors and an independent reviewer propose tests, which are then staged.
+
+::
+
+    requirements, context, memory -> architect -> authors -> reviewer -> candidate
+                                     (memory)     (memory)   (no memory)
+
+Memory is advice to those who propose. Whoever judges is not told of it, and nothing of it decides what is accepted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+from testlore import canonical, evidence, stages
+from testlore.agents import context
+from testlore.agents.context import Context
+from testlore.agents.worker import Kept, Workers
+from testlore.errors import Refusal, Unusable
+from testlore.evidence import patch
+from testlore.project import provenance, safe_files, settings
+from testlore.project.settings import Settings
+from testlore.stages.call import MAX_QUERY_CHARACTERS
+from testlore.stages.recall import GENERAL_WARNING
+
+AUTHORS_AT_A_TIME = 3
+MAX_FILES = 50
+MAX_FILE_BYTES = 128 << 10
+
+_ARCHITECT = {"limit": 5, "max_chars": 12_000}
+_AUTHOR = {"limit": 3, "max_chars": 8_000}
+
+#: What to do where no agent is configured.
+ASK_FOR_AGENT = (
+    f"agent in {settings.CONFIG_FILE} is missing; allowed: the arguments of a command that reads a request from "
+    'standard input and writes its answer to standard output, such as ["python3", "tools/worker.py"]'
+)
+
+Json = dict[str, Any]
+Tell = Callable[[str], None]
+
+
+class Order(NamedTuple):
+    """What a generation begins with.
+
+    Attributes:
+        settings: the project's configuration.
+        provenance: the project's, before any worker was asked.
+        requirements: what the tests are derived from.
+        context: what workers are shown of the project.
+        learning: what the memory told for the architect.
+    """
+
+    settings: Settings
+    provenance: dict[str, str]
+    requirements: str
+    context: Context
+    learning: Json
+
+    def work_order(self) -> Json:
+        """The architect's request."""
+        return request("architect", {**self.shared(), "learning": self.learning})
+
+    def shared(self) -> Json:
+        """What every request holds."""
+        return {"requirements": self.requirements, "context": self.context.files}
+
+
+class Task(NamedTuple):
+    """What became of one of the architect's tasks.
+
+    Attributes:
+        subject: the file of the context that it is about.
+        files: the paths of the tests that its author proposed.
+        learning: what the memory told for it.
+    """
+
+    subject: str
+    files: list[str]
+    learning: Json
+
+
+class Generated(NamedTuple):
+    """A generation that was staged.
+
+    Attributes:
+        id: the candidate.
+        tasks: the architect's, in its order.
+        review: the reviewer's ``accepted``, ``findings`` and ``oracle``.
+        order: what it began with.
+    """
+
+    id: str
+    tasks: list[Task]
+    review: Json
+    order: Order
+
+
+def request(role: str, body: Json) -> Json:
+    """A request, as ``schemas/agent-request.schema.json`` describes it."""
+    return {"schemaVersion": 1, "role": role, **body}
+
+
+def prepare(root: str) -> Order:
+    """Gather what workers are told, and remember the state of the project.
+
+    Raises:
+        Refusal: ``requirements-missing``, ``context-missing``.
+        Unusable: ``configuration-invalid``.
+    """
+    configured = settings.parse(settings.read(root))
+    before = provenance.take(root, configured).to_dict()
+    requirements = context.requirements(root)
+    shown = context.collect(root, requirements)
+    subjects = " ".join(one["file"] for one in shown.files)
+    return Order(configured, before, requirements, shown, learn(root, requirements, subjects, **_ARCHITECT))
+
+
+def run(root: str, order: Order, tell: Tell) -> Generated:
+    """Ask the workers, and stage what they propose.
+
+    Args:
+        order: what :func:`prepare` gathered.
+        tell: is told in a line what a person may want to know meanwhile.
+
+    Raises:
+        Refusal: no agent is configured, a worker failed or answered what it must not, or the project is another one
+            than before; the text names the role, the field and the rule, and where the answers are kept.
+        Unusable: ``configuration-invalid``.
+    """
+    if not order.settings.agent:
+        raise Refusal("agent-missing", ASK_FOR_AGENT)
+    kept = Kept(root)
+    workers = Workers(root, order.settings.agent, kept)
+    try:
+        made = _generate(root, order, workers, tell)
+    except (Refusal, Unusable) as failure:
+        where = f"; what was produced so far is kept in {kept.folder}" if kept.used else ""
+        raise type(failure)(failure.reason, f"{failure.detail}{where}") from None
+    kept.remove()
+    return made
+
+
+def _generate(root: str, order: Order, workers: Workers, tell: Tell) -> Generated:
+    tell(f"architect: {len(order.context.files)} files, {_told(order.learning)}")
+    tasks = workers.ask("architect", order.work_order())["tasks"]
+    shown = {one["file"] for one in order.context.files}
+    for position, task in enumerate(tasks):
+        if task["subject"] not in shown:
+            raise _wrong("architect", f"tasks[{position}].subject is {task['subject']!r}", "a file of the context")
+    done = _ask_authors(root, order, workers, tasks, tell)
+    files = list(itertools.chain.from_iterable(files for files, _ in done))
+    _check_together(done)
+    tell(f"reviewer: {len(files)} test files")
+    answer = workers.ask("reviewer", request("reviewer", {**order.shared(), "files": files}))
+    review: Json = {key: answer[key] for key in ("accepted", "findings", "oracle") if key in answer}
+    proposed = {"files": files, "requirements": order.requirements, "review": review, "provenance": order.provenance}
+    candidate = evidence.stage(root, proposed)
+    made = [
+        Task(task["subject"], [file["path"] for file in files], learning)
+        for task, (files, learning) in zip(tasks, done, strict=True)
+    ]
+    return Generated(candidate, made, review, order)
+
+
+def _ask_authors(
+    root: str, order: Order, workers: Workers, tasks: list[Json], tell: Tell
+) -> list[tuple[list[Json], Json]]:
+    """The files of each task's author, and what it was told; after a failure the authors at work still finish."""
+    framework = safe_files.framework(root, order.settings)
+
+    def author(number: int, task: Json) -> tuple[list[Json], Json]:
+        name = f"author {number}"
+        learning = learn(root, task["subject"], task["instructions"], order.requirements, **_AUTHOR)
+        tell(f"{name} of {len(tasks)}: {task['subject']}, {_told(learning)}")
+        asked = request("author", {**order.shared(), "task": task, "learning": learning})
+        files = workers.ask(name, asked)["files"]
+        for position, file in enumerate(files):
+            _check_file(root, framework, name, position, file)
+        return files, learning
+
+    with ThreadPoolExecutor(AUTHORS_AT_A_TIME) as pool:
+        futures: list[Future[tuple[list[Json], Json]]] = []
+        try:
+            futures += [pool.submit(author, number, task) for number, task in enumerate(tasks, 1)]
+            wait(futures, return_when=FIRST_EXCEPTION)
+        except BaseException:
+            workers.stop()
+            raise
+        finally:
+            for future in futures:
+                future.cancel()
+    failed = next((future for future in futures if not future.cancelled() and future.exception()), None)
+    return [future.result() for future in ([failed] if failed else futures)]
+
+
+def _check_file(root: str, framework: str, name: str, position: int, file: Json) -> None:
+    where, path = f"files[{position}]", file["path"]
+    try:
+        patch.check_content(where, file["content"], MAX_FILE_BYTES)
+        patch.check_path(root, f"{where}.path", path)
+    except Refusal as refused:
+        raise Refusal("worker-answer-invalid", f"{name}: {refused.detail}") from None
+    if not context.is_test(path, framework) or patch.is_protected(path):
+        raise _wrong(name, f"{where}.path is {path!r}", "the path of a test file")
+
+
+def _check_together(done: list[tuple[list[Json], Json]]) -> None:
+    """Refuse authors whose files do not go together, in the name of the first one that does not fit."""
+    paths: list[str] = []
+    for number, (files, _) in enumerate(done, 1):
+        for position, file in enumerate(files):
+            paths.append(file["path"])
+            try:
+                patch.check_doubles(paths)
+            except Refusal as refused:
+                where = f"author {number}: files[{position}].path"
+                raise Refusal("worker-answer-invalid", f"{where}: {refused.detail}") from None
+        if len(paths) > MAX_FILES:
+            raise _wrong(f"author {number}", f"files of all authors are {len(paths)}", f"at most {MAX_FILES} in all")
+    if not paths:
+        raise _wrong("author", "files of all authors are 0", f"1 to {MAX_FILES} in all")
+
+
+def _wrong(name: str, was: str, allowed: str) -> Refusal:
+    return Refusal("worker-answer-invalid", f"{name}: {was}; allowed: {allowed}")
+
+
+def learn(root: str, *about: str, limit: int, max_chars: int) -> Json:
+    """What the memory tells about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
+    try:
+        return stages.answer(root, query_of(*about), limit, max_chars).to_dict()
+    except Exception as error:  # memory is advice: nothing that goes wrong with it stops a generation
+        warnings = [GENERAL_WARNING, f"Recall failed: {type(error).__name__}"]
+        return {"records": [], "advisoryOnly": True, "retrieval": "deterministic-lexical", "warnings": warnings}
+
+
+def query_of(*about: str) -> str:
+    """One query of several texts, each cut so that no long one crowds out the others."""
+    room = MAX_QUERY_CHARACTERS - (len(about) - 1)
+    cut = dict.fromkeys(range(len(about)), "")
+    by_length = sorted(cut, key=lambda at: canonical.utf16_length(about[at]))
+    for left, at in zip(range(len(about), 0, -1), by_length, strict=True):
+        encoded = about[at].encode("utf-16-le", "surrogatepass")[: 2 * (room // left)]
+        cut[at] = encoded.decode("utf-16-le", "ignore")
+        room -= canonical.utf16_length(cut[at])
+    return "\n".join(cut.values())
+
+
+def _told(learning: Json) -> str:
+    """What a worker was told by the memory, in a few words."""
+    if "reason" in learning:
+        return f"nothing recalled: {learning['reason']}"
+    count = len(learning["records"])
+    return f"{count} episode{'' if count == 1 else 's'} recalled by {learning['retrieval']}"
+
+
+def to_dict(made: Generated) -> Json:
+    """A generation as its JSON is printed."""
+    return {
+        "id": made.id,
+        "tasks": [
+            {"subject": one.subject, "files": one.files, "learning": _summary(one.learning)} for one in made.tasks
+        ],
+        "review": made.review,
+        "learning": _summary(made.order.learning),
+        "context": {
+            "files": len(made.order.context.files),
+            "masked": made.order.context.masked,
+            "secret": made.order.context.secret,
+            "dropped": made.order.context.dropped,
+        },
+    }
+
+
+def _summary(learning: Json) -> Json:
+    """What a worker was told: which episodes, and how they were found or why not."""
+    ids = [record["id"] for record in learning["records"]]
+    return {"records": ids, **{key: learning[key] for key in ("retrieval", "reason") if key in learning}}

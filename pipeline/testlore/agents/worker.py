@@ -1,0 +1,163 @@
+"""The worker: the ``agent`` command of the configuration, asked once a role, and what it answered.
+
+It is started without a shell in the project's root, and killed with its whole process group when its time is over or
+its answer too long. That limits a failure. It is no sandbox: a worker runs as you, and may read and write what you may.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from testlore import canonical, schemas
+from testlore.child import Child, Completion
+from testlore.errors import Refusal, UnsafePath
+from testlore.project import safe_files
+from testlore.project.settings import CONFIG_FILE
+
+FOLDER = ".tddswarm/generation"
+SECONDS = 120
+MAX_ANSWER_BYTES = 2 << 20
+
+_LAST_WORDS = 400  # characters of standard error in a message
+
+
+class Kept:
+    """What the workers of one generation answered, kept as it comes in, for inspection when the generation fails.
+
+    Args:
+        root: the project.
+
+    Attributes:
+        folder: where, below the root.
+        used: whether anything is kept.
+    """
+
+    def __init__(self, root: str) -> None:
+        moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        self.folder = f"{FOLDER}/{moment}-{os.urandom(4).hex()}"
+        self.used = False
+        self._root = root
+
+    def write(self, name: str, data: bytes) -> None:
+        """Keep what a worker wrote.
+
+        Raises:
+            Refusal: ``generation-unsafe``, ``generation-unwritable``.
+        """
+        with self._disk():
+            os.makedirs(safe_files.safe_path(self._root, self.folder), mode=0o700, exist_ok=True)
+            with open(safe_files.safe_path(self._root, f"{self.folder}/{name}"), "xb") as file:
+                file.write(data)
+            self.used = True
+
+    def remove(self) -> None:
+        """Keep nothing any longer: what was made of the answers is staged."""
+        with self._disk():
+            shutil.rmtree(safe_files.safe_path(self._root, self.folder), ignore_errors=True)
+            with contextlib.suppress(OSError):  # another generation's answers may lie beside it
+                os.rmdir(safe_files.safe_path(self._root, FOLDER))
+
+    @contextlib.contextmanager
+    def _disk(self) -> Iterator[None]:
+        try:
+            yield
+        except UnsafePath as error:
+            raise Refusal("generation-unsafe", str(error)) from None
+        except OSError as error:
+            raise Refusal("generation-unwritable", f"{self.folder}: {error.strerror or error}") from None
+
+
+class Workers:
+    """Asks workers, several threads at once.
+
+    Args:
+        root: the project, where they are started.
+        argv: the program and its arguments.
+        kept: takes what they wrote.
+        seconds: how long each may take.
+    """
+
+    def __init__(self, root: str, argv: tuple[str, ...], kept: Kept, seconds: float = SECONDS) -> None:
+        self._root = root
+        self._argv = argv
+        self._kept = kept
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._running: set[Child] = set()
+        self._stopped = False
+
+    def ask(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a worker its request, and return its answer, which is valid under the role's schema.
+
+        Args:
+            name: what the worker is called in messages and files: its role, and which of several.
+            request: as ``schemas/agent-request.schema.json`` describes it.
+
+        Raises:
+            Refusal: ``agent-missing``: the program cannot be started. ``worker-failed``: it took too long, wrote too
+                much or ended badly. ``worker-answer-invalid``. The text names the role, and the field and the rule.
+        """
+        done = self._run(canonical.to_bytes(canonical.dumps(request) + "\n"))
+        stem = name.replace(" ", "-")
+        self._kept.write(f"{stem}.stdout", done.stdout)
+        if done.stderr:
+            self._kept.write(f"{stem}.stderr", done.stderr)
+        problem = self._problem(done)
+        if problem:
+            raise Refusal("worker-failed", f"{name}: {problem}")
+        try:
+            answer = canonical.loads(done.stdout)
+        except ValueError as error:
+            raise Refusal(
+                "worker-answer-invalid", f"{name}: its answer is not JSON: {error}; allowed: one JSON object"
+            ) from None
+        wrong = schemas.first_problem(f"{request['role']}-answer", answer)
+        if wrong is not None:
+            raise Refusal("worker-answer-invalid", f"{name}: {wrong.text}")
+        valid: dict[str, Any] = answer
+        return valid
+
+    def stop(self) -> None:
+        """End every worker that runs, and start no other one; whoever asked them is told that they failed."""
+        with self._lock:
+            self._stopped = True
+            for child in self._running:
+                child.interrupt()
+
+    def _run(self, request: bytes) -> Completion:
+        with self._lock:
+            if self._stopped:
+                raise Refusal("worker-failed", "stopped")
+            try:
+                child = Child(self._argv, cwd=self._root, seconds=self._seconds, max_output=MAX_ANSWER_BYTES)
+            except (OSError, ValueError) as error:
+                raise Refusal(
+                    "agent-missing",
+                    f"agent[0] in {CONFIG_FILE} is {self._argv[0]!r}, which cannot be started: {error}; "
+                    "allowed: a program on PATH, or its path from the project's root",
+                ) from None
+            self._running.add(child)
+        try:
+            return child.ask(request)
+        finally:
+            with self._lock:
+                self._running.discard(child)
+
+    def _problem(self, done: Completion) -> str:
+        """What is wrong with how a worker ended."""
+        if done.timed_out:
+            return f"no answer within {self._seconds:g} seconds"
+        if done.flooded:
+            return f"its answer is too long; allowed: at most {MAX_ANSWER_BYTES} bytes"
+        if not done.status:
+            return ""
+        assert done.status is not None
+        how = f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+        last = " ".join(done.stderr.decode("utf-8", "replace").split())[-_LAST_WORDS:]
+        return f"{how}{'; its last words: ' if last else ''}{last}"

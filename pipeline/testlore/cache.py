@@ -1,0 +1,268 @@
+"""The derived cache, ``.tddswarm/learning/ruvector/``: names, seals and the lock. The one module that writes it.
+
+It may be deleted at any time. TestLore's own files may lie beside ours; they are never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from testlore import canonical
+from testlore.errors import Fallback, UnsafePath
+from testlore.project import safe_files
+
+FOLDER = ".tddswarm/learning/ruvector"
+
+VALIDATED = "validated.json"
+VALIDATED_RECORDS = "validated-records.json"
+EMBEDDINGS = "embeddings.f32"
+TERMS = "terms.bin"
+SNAPSHOT = "snapshot.json"
+SNAPSHOT_FILES = "snapshot.files"
+LOCK = "testlore.lock"
+DOIT_DATABASE = "doit.sqlite3"
+_OURS = (
+    VALIDATED_RECORDS,
+    SNAPSHOT,
+    SNAPSHOT_FILES,
+    VALIDATED,
+    EMBEDDINGS,
+    TERMS,
+    LOCK,
+    DOIT_DATABASE,
+    "vectors.rvf",
+    "vectors.json",
+    "vectors-node.db",
+    "vectors-node.json",
+)
+_TEMPORARY = ".testlore-tmp"
+
+_MAX_SEALED_BYTES = 1 << 20
+
+
+class Cache:
+    """The derived cache of one project. It makes its folder only when something is written.
+
+    Args:
+        root: the project's root.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def path(self, name: str) -> str:
+        """Where the file ``name`` of ours lies or would lie.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
+        """
+        return self._safe(f"{FOLDER}/{name}")
+
+    def _safe(self, path: str) -> str:
+        try:
+            return safe_files.safe_path(self._root, path)
+        except UnsafePath as error:
+            raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{FOLDER}: {error.strerror}") from None
+
+    def read(self, name: str, limit: int) -> bytes | None:
+        """The bytes of a file, at most ``limit`` and one more, or ``None`` when there is none.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when permissions are in the way;
+                ``ruvector-cache-corrupt`` when it cannot be read.
+        """
+        try:
+            return safe_files.read_file(self._root, f"{FOLDER}/{name}", limit)
+        except FileNotFoundError:
+            return None
+        except UnsafePath as error:
+            raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except PermissionError as error:
+            raise Fallback("ruvector-cache-unwritable", f"{name} cannot be read: {error.strerror}") from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
+
+    def read_sealed(self, name: str) -> dict[str, Any] | None:
+        """A sealed object, or ``None`` when there is none.
+
+        Raises:
+            Fallback: ``ruvector-cache-corrupt``, ``ruvector-cache-unsafe``.
+        """
+        data = self.read(name, _MAX_SEALED_BYTES)
+        if data is None:
+            return None
+        try:
+            value = canonical.loads(data)
+        except ValueError:
+            value = None
+        if not canonical.is_sealed(value):
+            raise Fallback("ruvector-cache-corrupt", f"{name} does not fit its seal")
+        sealed: dict[str, Any] = value
+        return sealed
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file in place, whole, by a new file and an atomic rename.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        with self.new_file(name) as temporary, open(temporary, "wb") as file:
+            file.write(data)
+
+    def write_sealed(self, name: str, value: dict[str, Any]) -> None:
+        """Seal an object and :meth:`write` it as compact JSON."""
+        self.write(name, canonical.to_bytes(canonical.dumps(canonical.seal(value)) + "\n"))
+
+    @contextlib.contextmanager
+    def new_file(self, name: str) -> Iterator[str]:
+        """A path for a new file, which takes the place of ``name`` when the block ends well.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        final = self.path(name)
+        folder = self._temporary_folder(name)
+        try:
+            temporary = os.path.join(folder, name)
+            with self._writing():
+                yield temporary
+                with open(temporary, "rb") as file:
+                    os.fsync(file.fileno())
+                os.replace(temporary, final)
+        finally:
+            _remove_folder(folder)
+
+    @contextlib.contextmanager
+    def private_copy(self, name: str, data: bytes) -> Iterator[str]:
+        """The path of a file with these bytes that is the caller's alone, and is gone when the block ends.
+
+        It lies in the cache, where :meth:`sweep` finds what a killed process left; where the cache takes no file, as
+        one that was restored read-only, it lies among the system's temporary files.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        try:
+            folder = self._temporary_folder(name)
+        except Fallback as fallback:
+            if fallback.word != "ruvector-cache-unwritable":
+                raise
+            import tempfile
+
+            with self._writing():
+                folder = tempfile.mkdtemp(suffix=_TEMPORARY)
+        try:
+            path = os.path.join(folder, name)
+            with self._writing(), open(path, "wb") as file:
+                file.write(data)
+            yield path
+        finally:
+            _remove_folder(folder)
+
+    def _temporary_folder(self, name: str) -> str:
+        final = self.path(name)
+        folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
+        with self._writing():
+            os.makedirs(os.path.dirname(final), exist_ok=True)
+            os.mkdir(folder)
+        return folder
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with self._writing(), contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(name))
+
+    @contextlib.contextmanager
+    def lock(self, seconds: float) -> Iterator[None]:
+        """Hold the cache's lock, which everybody who builds an index holds.
+
+        Raises:
+            Fallback: ``ruvector-cache-busy`` when another process holds it longer than ``seconds``;
+                ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+        """
+        import filelock
+
+        path = self.path(LOCK)
+        with self._writing():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            lock = filelock.FileLock(path, timeout=seconds)
+            try:
+                lock.acquire()
+            except filelock.Timeout:
+                raise Fallback("ruvector-cache-busy") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed left behind: their temporary folders, after an hour."""
+        folder = self._safe(FOLDER)
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(folder):
+                if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
+                    _remove_folder(entry.path)
+
+    def clean(self, *, dry_run: bool = False) -> list[str]:
+        """Remove what is ours in the folder, and the folder when nothing else is left in it.
+
+        Returns:
+            The names that were removed, or would be.
+
+        Raises:
+            Fallback: ``ruvector-cache-unsafe``: the folder is a link or no folder, so nothing in it is ours.
+            OSError: something could not be removed.
+        """
+        folder = self._safe(FOLDER)
+        try:
+            names = sorted(name for name in os.listdir(folder) if _is_ours(name))
+        except FileNotFoundError:
+            return []
+        except NotADirectoryError:
+            raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
+        if not dry_run:
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):  # somebody else cleans too
+                    _remove(os.path.join(folder, name))
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        return names
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except UnsafePath as error:
+            raise Fallback("ruvector-cache-unsafe", str(error)) from None
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
+        except OSError as error:
+            raise Fallback("ruvector-cache-unwritable", error.strerror or str(error)) from None
+
+
+def _is_ours(name: str) -> bool:
+    return name in _OURS or name.endswith(_TEMPORARY) or name.startswith(DOIT_DATABASE)
+
+
+def _remove(path: str) -> None:
+    """Remove what bears a name of ours, even a folder that somebody made there; a link, not what it leads to."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        import shutil
+
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def _remove_folder(folder: str) -> None:
+    """Remove a temporary folder of ours, which holds only files."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            os.unlink(entry.path)
+        os.rmdir(folder)

@@ -1,0 +1,180 @@
+"""Bounded child processes: one request in, one answer out, and nothing left running.
+
+A child gets its own process group. It is killed with the whole group when its time is over, when it writes more
+than it may, and after it ended, so that no grandchild stays behind. This limits a failure; it is no sandbox.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_CHUNK = 1 << 16
+_STDERR_TAIL = 2_000
+_STDOUT_TAIL = 8_000
+_POLL_SECONDS = 0.02  # how soon the end of a child is seen whose pipe a grandchild keeps open
+
+
+class Completion(NamedTuple):
+    """How a child ended.
+
+    Attributes:
+        status: its exit status; negative: the signal that ended it; ``None``: killed by us.
+        stdout: what it wrote, at most the limit and one chunk; without a limit the last 8,000 bytes.
+        stderr: the last 2,000 bytes of its standard error.
+        timed_out: whether its time was over.
+        flooded: whether it wrote more than the limit.
+        unsent: how many bytes of the request it did not take.
+    """
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    flooded: bool
+    unsent: int = 0
+
+
+class Child:
+    """A started child process that waits for its request.
+
+    Args:
+        argv: the program and its arguments; no shell sees them.
+        cwd: the folder that it starts in.
+        env: its environment; ours when ``None``.
+        seconds: how long it may take to answer, counted from when it is asked.
+        max_output: how many bytes it may write to standard output; ``None`` when only the end of it is wanted.
+
+    Raises:
+        OSError: it could not be started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        seconds: float,
+        max_output: int | None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._seconds = seconds
+        self._max_output = max_output
+        self._ended = False
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
+
+    def is_waiting(self) -> bool:
+        """Whether the child still runs and can be asked."""
+        return not self._ended and self._process.poll() is None
+
+    def kill(self) -> None:
+        """End the child and its group, whether or not it was asked anything; once is enough."""
+        if self._ended:  # by now its number may be another group's
+            return
+        self._ended = True
+        process = self._process
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def interrupt(self) -> None:
+        """End the child's group from another thread than the one that asks it, which then sees how it ended."""
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def ask(self, request: bytes) -> Completion:
+        """Send the request, read the answer to its end, and leave nothing running."""
+        try:
+            return self._talk(request, stay=False)
+        finally:
+            self.kill()
+
+    def ask_to_stay(self, line: bytes) -> Completion:
+        """Send a request of one line, and read an answer of one line; the child waits for the next, unless it failed.
+
+        Returns:
+            How it ended, with the status 0 while it goes on.
+        """
+        done = None
+        try:
+            done = self._talk(line, stay=True)
+            return done
+        finally:
+            if done is None or not done.stdout.endswith(b"\n") or done.timed_out or done.flooded:
+                self.kill()
+
+    def _talk(self, request: bytes, *, stay: bool) -> Completion:
+        process = self._process
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        deadline = time.monotonic() + self._seconds
+        pending, answer, errors = memoryview(request), bytearray(), bytearray()
+        unsent = len(pending)
+
+        def completed(status: int | None, *, timed_out: bool = False, flooded: bool = False) -> Completion:
+            tail = answer if self._max_output is not None else answer[-_STDOUT_TAIL:]
+            return Completion(status, bytes(tail), bytes(errors[-_STDERR_TAIL:]), timed_out, flooded, unsent)
+
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdin, selectors.EVENT_WRITE)
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stderr, selectors.EVENT_READ)
+            for pipe in (stdin, stdout, stderr):
+                os.set_blocking(pipe.fileno(), False)
+            while selector.get_map():
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    return completed(None, timed_out=True)
+                ended = process.poll() is not None
+                ready = [key.fileobj for key, _ in selector.select(0 if ended else min(remaining, _POLL_SECONDS))]
+                if ended and stdout not in ready and stderr not in ready:
+                    break  # all is read; what keeps a pipe open now is a grandchild
+                if stdin in ready:
+                    try:
+                        pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
+                        unsent = len(pending)
+                    except BrokenPipeError:  # it wants no more; whoever asked decides what its answer is worth
+                        pending = pending[:0]
+                    if not pending:
+                        selector.unregister(stdin)
+                        if not stay:
+                            with contextlib.suppress(OSError):
+                                stdin.close()
+                for pipe, into in ((stdout, answer), (stderr, errors)):
+                    if pipe in ready:
+                        chunk = os.read(pipe.fileno(), _CHUNK)
+                        into += chunk
+                        if not chunk:
+                            selector.unregister(pipe)
+                if stay and answer.endswith(b"\n"):
+                    return completed(0)
+                if self._max_output is None:
+                    del answer[: -2 * _STDOUT_TAIL]
+                elif len(answer) > self._max_output:
+                    return completed(None, flooded=True)
+                del errors[: -2 * _STDERR_TAIL]
+        try:
+            return completed(process.wait(max(0.0, deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            return completed(None, timed_out=True)

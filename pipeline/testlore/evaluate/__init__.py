@@ -1,0 +1,205 @@
+"""How well recall finds the right lesson, measured on a git history.
+
+Each case asks with a commit's subject for the tests that this commit added, among those of up to 200 commits. The cases
+go through the real pipeline in a disposable project.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from testlore.errors import Fallback, Unusable
+from testlore.evaluate import cases, disposable, inherited
+from testlore.evaluate.cases import Case
+from testlore.project import settings
+from testlore.project.settings import Settings
+from testlore.ranking.fusion import RankedEpisode
+from testlore.stages import Session, existing_folder
+from testlore.stages.call import MAX_LIMIT
+
+MRR_AT = 10
+RECALL_AT = (1, 5, 20)
+
+#: Told how many of how many steps are done.
+Progress = Callable[[int, int], None]
+
+
+class Figures(NamedTuple):
+    """What one way to rank reached.
+
+    Attributes:
+        name: how it ranks.
+        ranks: the rank of the right answer for each case, from 1; 0 where it is not among the first 20.
+        reason: why it could not be measured, a word for why recall fell back; or empty.
+    """
+
+    name: str
+    ranks: list[int]
+    reason: str = ""
+
+    def mrr(self) -> float | None:
+        """The mean reciprocal rank at 10: a right answer behind the tenth place counts nothing."""
+        if not self.ranks:
+            return None
+        return sum(1 / rank for rank in self.ranks if 0 < rank <= MRR_AT) / len(self.ranks)
+
+    def recall_at(self, k: int) -> float | None:
+        """The part of the cases whose right answer is among the first ``k``."""
+        if not self.ranks:
+            return None
+        return sum(0 < rank <= k for rank in self.ranks) / len(self.ranks)
+
+
+class Report(NamedTuple):
+    """What was measured, and on what.
+
+    Attributes:
+        repository: the name of its folder.
+        head: the commit whose history was read.
+        commits: those of the cases, newest first.
+        dimensions: of the native vectors.
+        figures: of each way to rank.
+    """
+
+    repository: str
+    head: str
+    commits: list[str]
+    dimensions: int
+    figures: list[Figures]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return {
+            "repository": self.repository,
+            "head": self.head,
+            "cases": len(self.commits),
+            "newest": self.commits[0] if self.commits else None,
+            "oldest": self.commits[-1] if self.commits else None,
+            "dimensions": self.dimensions,
+            "figures": [
+                {
+                    "name": one.name,
+                    **({"reason": one.reason} if one.reason else {}),
+                    "mrrAt10": _rounded(one.mrr()),
+                    "recallAt": {str(k): _rounded(one.recall_at(k)) for k in range(1, MAX_LIMIT + 1)},
+                }
+                for one in self.figures
+            ],
+        }
+
+    def to_table(self) -> str:
+        """The report for people."""
+        from tabulate import tabulate
+
+        rows = [
+            (one.name, *([one.reason] if one.reason else map(_shown, (one.mrr(), *map(one.recall_at, RECALL_AT)))))
+            for one in self.figures
+        ]
+        headers = ("", f"MRR@{MRR_AT}", *(f"recall@{k}" for k in RECALL_AT))
+        table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+        count = f"{len(self.commits)} case{'' if len(self.commits) == 1 else 's'}"
+        return f"{table}\n\n{count} of {self.repository} at {self.head[:12]}.\n"
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def measure(repository: str, root: str, progress: Progress = lambda done, of: None) -> Report:
+    """Measure every way to rank on the history of a repository, of which nothing is run.
+
+    Args:
+        repository: a folder that git knows.
+        root: the project whose configuration says which dimensions and which embedding command to measure.
+
+    Raises:
+        Unusable: ``call-invalid``: there is no history; ``configuration-invalid``.
+    """
+    configured = _settings(existing_folder(root))
+    found = cases.read(existing_folder(repository, "repo"))
+    steps = _Steps(len(found) * (3 if configured.embedding == "command" else 2), progress)
+    documents = [case.tests for case in found]
+    shared = [_rank(inherited.shared_words(case.query, documents), n) for n, case in enumerate(found)]
+    hashed = [_rank(inherited.hashed_words(case.query, documents), n) for n, case in enumerate(found)]
+    figures = [
+        Figures("shared words (inherited)", shared),
+        Figures(f"hashed words, {inherited.DIMENSIONS} dimensions (inherited)", hashed),
+        _through_pipeline("lexical", found, configured, "feature-vectors", Session.ranked_lexically, steps),
+        _through_pipeline(
+            f"native, {configured.dimensions} dimensions",
+            found,
+            configured,
+            "feature-vectors",
+            Session.ranked_natively,
+            steps,
+        ),
+    ]
+    if configured.embedding == "command":
+        name = f"external-embedding ({configured.identity})"
+        figures.append(_through_pipeline(name, found, configured, "command", Session.ranked_natively, steps))
+    name = os.path.basename(os.path.realpath(repository))
+    return Report(name, cases.head(repository), [case.commit for case in found], configured.dimensions, figures)
+
+
+class _Steps:
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def next(self) -> None:
+        self._done += 1
+        self._progress(self._done, self._total)
+
+
+def _settings(root: str) -> Settings:
+    """The project's settings, its embedding command such that it starts elsewhere.
+
+    Raises:
+        Unusable: ``configuration-invalid``.
+    """
+    configured = settings.parse(settings.read(root))
+    if configured.plugin_problem:
+        raise Unusable("configuration-invalid", configured.plugin_problem)
+    absolute = (os.path.abspath(os.path.join(root, part)) for part in configured.argv)
+    argv = [path if os.path.isfile(path) else part for part, path in zip(configured.argv, absolute, strict=True)]
+    return configured._replace(argv=tuple(argv))
+
+
+def _through_pipeline(
+    name: str,
+    found: Sequence[Case],
+    configured: Settings,
+    embedding: str,
+    rank: Callable[[Session, int], list[RankedEpisode]],
+    steps: _Steps,
+) -> Figures:
+    ranks: list[int] = []
+    with tempfile.TemporaryDirectory(prefix="testlore-evaluate-") as root:
+        ids = disposable.write(root, found, configured, embedding)
+        for case, right in zip(found, ids, strict=True):
+            session = Session(root, case.query)
+            try:
+                ranked = [one.record["id"] for one in rank(session, MAX_LIMIT)]
+            except Fallback as fallback:
+                if fallback.word not in ("ruvector-no-applicable-hits", "ruvector-empty-feature-query"):
+                    return Figures(name, [], str(fallback))
+                ranked = [one.record["id"] for one in session.ranked_lexically(MAX_LIMIT)]
+            finally:
+                session.close()
+            ranks.append(ranked.index(right) + 1 if right in ranked else 0)
+            steps.next()
+    return Figures(name, ranks)
+
+
+def _rank(scores: Sequence[float], right: int) -> int:
+    """The rank of a document by these scores: found only above 0, the newer first among equals; 0 beyond 20."""
+    if scores[right] <= 0:
+        return 0
+    better = sum(score > scores[right] or (score == scores[right] and n < right) for n, score in enumerate(scores))
+    return better + 1 if better < MAX_LIMIT else 0

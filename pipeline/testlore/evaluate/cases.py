@@ -1,0 +1,206 @@
+"""Cases from a git history: a commit's subject asks, and the tests that this commit added are the right answer.
+
+Nothing of the repository is run: hooks, pager, external diffs, text converters, signature programs and transports are
+turned off, and its files are read as text only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import IO, NamedTuple
+
+from testlore import canonical
+from testlore.errors import Unusable
+
+MOST_CASES = 200
+MOST_HUNKS = 6
+MOST_CHARACTERS = 1_200  # UTF-16 code units, as many as a pattern of the canonical store may have
+
+_LEAST_WORDS = 3
+_LATEST = 253402300799  # the last second of the year 9999; a commit may claim any time
+_LANGUAGES = {
+    **dict.fromkeys((".py",), "python"),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
+    **dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), "typescript"),
+}
+_TEST_FOLDER = re.compile(r"(^|/)(tests?|testing|__tests__|specs?)/", re.IGNORECASE)
+_TEST_NAME = re.compile(r"^(test[_-].*|tests?|.*[._-](test|tests|spec))$", re.IGNORECASE)
+_PYTHON_TEST = re.compile(r"^\s*(async\s+)?def\s+test|^\s*class\s+Test", re.MULTILINE)
+_JAVASCRIPT_TEST = re.compile(r"\b(it|test|describe|suite)(\.\w+)*\s*(\([^()'\"`]*\)\s*)?\(\s*[`'\"]")
+
+_ISSUE = re.compile(r"\(?\b(?:(?:fix|close|resolve)(?:e?s|e?d)?\b:?\s*)?(?:(?<!\w)#|\bgh-)\d+\)?", re.IGNORECASE)
+_BARE_ISSUE = re.compile(r"\(?(?:\w+/\w+)?#\d+\)?")
+_CLOSING = re.compile(r"\b(?:fixes|closes)\b:?", re.IGNORECASE)
+_NO_LESSON = re.compile(r"^\W*(bump|releas|revert|merge|version\b|v?\d+\.\d)|\bbump(s|ed)?\b", re.IGNORECASE)
+
+_COMMIT = b"\x01"
+_HUNK = re.compile(rb"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_LOG = (
+    *("git", "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false", "-c", "core.bigFileThreshold=1m", "-c", "protocol.allow=never"),
+    *("-c", "log.showSignature=false", "-c", "diff.orderFile=/dev/null"),
+    *("log", "--no-merges", "--no-notes", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--patch"),
+    *("--unified=0", "--inter-hunk-context=0", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("--encoding=UTF-8", "--format=%x01%H %ct %s"),
+)
+
+
+class Case(NamedTuple):
+    """One case.
+
+    Attributes:
+        commit: its full id.
+        time: when it was committed, in seconds since the epoch.
+        query: its subject without issue numbers.
+        tests: the added lines of its test files that hold a test.
+        language: of the tests: ``python``, ``javascript``, ``typescript`` or ``mixed``.
+    """
+
+    commit: str
+    time: int
+    query: str
+    tests: str
+    language: str
+
+
+class _Hunk(NamedTuple):
+    """Lines that a commit added, one after the other, to a test file."""
+
+    language: str
+    text: str
+
+
+def head(repository: str) -> str:
+    """The id of the commit that the history is read from.
+
+    Raises:
+        Unusable: ``call-invalid``: there is no history.
+    """
+    with _git(repository, "git", "rev-parse", "--verify", "HEAD^{commit}") as process:
+        output, errors = process.communicate()
+    if process.returncode:
+        said = errors.decode("utf-8", "replace").strip().splitlines() or [""]
+        raise Unusable(
+            "call-invalid", f"repo is {repository!r:.200}; allowed: a local git repository ({said[-1]:.200})"
+        )
+    return output.decode("ascii").strip()
+
+
+def read(repository: str) -> list[Case]:
+    """The cases of a repository, newest first, at most :data:`MOST_CASES`.
+
+    Raises:
+        Unusable: ``call-invalid``: there is no history.
+    """
+    head(repository)
+    found: list[Case] = []
+    with _git(repository, *_LOG) as process:
+        assert process.stdout is not None
+        for commit, time, subject, hunks in _commits(process.stdout):
+            query = clean(subject)
+            telling = [hunk for hunk in hunks if holds_test(hunk.language, hunk.text)][:MOST_HUNKS]
+            if query and telling:
+                languages = {hunk.language for hunk in telling}
+                tests = _cut("\n".join(hunk.text for hunk in telling))
+                found.append(
+                    Case(
+                        commit,
+                        min(max(time, 0), _LATEST),
+                        query,
+                        tests,
+                        languages.pop() if len(languages) == 1 else "mixed",
+                    )
+                )
+                if len(found) == MOST_CASES:
+                    process.kill()
+                    break
+        else:
+            if process.wait():
+                raise Unusable("call-invalid", f"git cannot tell the history of {repository!r:.200}")
+    return found
+
+
+def _cut(tests: str) -> str:
+    while canonical.utf16_length(tests) > MOST_CHARACTERS:
+        tests = tests[: len(tests) - max(1, (canonical.utf16_length(tests) - MOST_CHARACTERS) // 2)]
+    return tests
+
+
+def clean(subject: str) -> str:
+    """A commit's subject as a query; empty when it teaches nothing: bumps, releases, reverts, merges, and few words."""
+    if _NO_LESSON.search(subject):
+        return ""
+    for noise in (_ISSUE, _BARE_ISSUE, _CLOSING):
+        subject = noise.sub(" ", subject)
+    subject = " ".join(subject.split()).strip(" ,;:-")
+    return subject if len(re.findall(r"\w+", subject)) >= _LEAST_WORDS else ""
+
+
+def test_language(path: str) -> str:
+    """The language of a test file, or nothing where ``path`` is none."""
+    stem, ending = os.path.splitext(os.path.basename(path))
+    language = _LANGUAGES.get(ending.lower(), "")
+    return language if _TEST_FOLDER.search(path) or _TEST_NAME.match(stem) else ""
+
+
+def holds_test(language: str, text: str) -> bool:
+    """Whether lines of code begin a test."""
+    return bool((_PYTHON_TEST if language == "python" else _JAVASCRIPT_TEST).search(text))
+
+
+def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    quiet = {"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        return subprocess.Popen(
+            argv,
+            cwd=repository,
+            env={**env, **quiet, "GIT_TERMINAL_PROMPT": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if argv[1] == "rev-parse" else subprocess.DEVNULL,
+        )
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Unusable(
+            "call-invalid", f"repo is {repository!r:.200}; allowed: a local git repository ({why})"
+        ) from None
+
+
+def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
+    """Each commit of git's log: id, time, subject, and what it added to test files."""
+    commit: tuple[str, int, str, list[_Hunk]] | None = None
+    language = ""
+    for line in lines:
+        hunk = _HUNK.match(line)
+        if line.startswith(_COMMIT):
+            if commit is not None:
+                yield commit
+            name, time, subject = line[1:].decode("utf-8", "replace").rstrip("\n").split(" ", 2)
+            commit, language = (name, int(time or 0), subject, []), ""
+        elif line.startswith(b"+++ "):
+            path = line[4:].rstrip(b"\n\t").decode("utf-8", "replace")
+            language = test_language(path[2:]) if path.startswith("b/") else ""
+        elif hunk and commit is not None:
+            added = _added(lines, int(hunk[1] or 1) + int(hunk[2] or 1))
+            if language:
+                commit[3].append(_Hunk(language, added))
+    if commit is not None:
+        yield commit
+
+
+def _added(lines: IO[bytes], count: int) -> str:
+    """The lines that a hunk of so many removed and added lines adds; whatever they hold, they are no headers."""
+    added = []
+    for line in lines:
+        if line.startswith(b"\\"):  # "No newline at end of file" is no line of it
+            continue
+        if line.startswith(b"+"):
+            added.append(line[1:].decode("utf-8", "replace").rstrip("\r\n"))
+        count -= 1
+        if not count:
+            break
+    return "\n".join(added)

@@ -1,0 +1,77 @@
+"""A disposable project whose memory holds the tests of the cases, each as an accepted episode."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from testlore import canonical
+from testlore.evaluate.cases import Case
+from testlore.memory import store
+from testlore.project.settings import CONFIG_FILE, Settings
+
+_NO_CASES = "originalCases candidateCases passedCases failedCases missingCases demonstratedDefects caughtDefects"
+
+
+def write(root: str, cases: Sequence[Case], settings: Settings, embedding: str) -> list[str]:
+    """Write the configuration and the canonical store of a project that remembers these tests.
+
+    Args:
+        settings: whose runtime, dimensions, time limit and embedding command it gets.
+        embedding: ``feature-vectors`` or ``command``.
+
+    Returns:
+        The id of each case's episode.
+    """
+    records = [_record(number, case) for number, case in enumerate(cases)]
+    ordered = sorted(records, key=store.newest_first)
+    memory = canonical.seal({"schemaVersion": 1, "records": ordered})
+    os.makedirs(os.path.dirname(os.path.join(root, store.INDEX_FILE)))
+    with open(os.path.join(root, store.INDEX_FILE), "wb") as file:
+        file.write(canonical.to_bytes(canonical.dumps(memory) + "\n"))
+    provider: dict[str, Any] = {"mode": embedding}
+    if embedding == "command":
+        provider |= {"argv": list(settings.argv), "identity": settings.identity}
+    plugin = {
+        "enabled": True,
+        "runtime": settings.runtime,
+        "dimensions": settings.dimensions,
+        "timeoutMs": settings.timeout_ms,
+        "embedding": provider,
+    }
+    with open(os.path.join(root, CONFIG_FILE), "w", encoding="utf-8") as text:
+        json.dump({"adapter": "custom", "plugins": {"ruvector": plugin}}, text)
+    return [record["id"] for record in records]
+
+
+def _record(number: int, case: Case) -> dict[str, Any]:
+    manifest = canonical.digest({"commit": case.commit, "number": number})
+    created = datetime.fromtimestamp(case.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return canonical.seal(
+        {
+            "schemaVersion": 1,
+            "id": store.record_id(manifest, "accepted"),
+            "candidateId": case.commit,
+            "createdAt": created,
+            "manifestHash": manifest,
+            "validationHash": manifest,
+            "provenance": dict.fromkeys(("fingerprint", "runner", "servicesHash", "sourceHash"), manifest),
+            "framework": "custom",
+            "outcome": "accepted",
+            "tags": [],
+            "warnings": [],
+            "context": {
+                "language": case.language,
+                "changedTests": 1,
+                "deletedFiles": 0,
+                "purpose": "candidate-tests",
+            },
+            "evidence": {**dict.fromkeys(_NO_CASES.split(), 0), "complete": True},
+            "patterns": [
+                {"language": case.language, "content": case.tests, "hash": canonical.digest(case.tests)},
+            ],
+        }
+    )

@@ -1,0 +1,272 @@
+"""A staged candidate on disk: ``.tddswarm/candidates/<id>/``, written once, whole, and checked whenever it is read.
+
+::
+
+    manifest.json    sealed: digests of all that follows, and the provenance that it was made against
+    files/PATH       the proposed files
+    defects/N        the held-out defects, numbered as in the manifest
+    review.json      sealed: the requirements and the reviewer's words
+    validation.json  sealed: what validation observed
+
+A manifest holds no time and no random part, so that the same patch on the same sources has the same id.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from typing import Any, NamedTuple
+
+from testlore import canonical, schemas
+from testlore.errors import Refusal, UnsafePath
+from testlore.evidence.patch import MAX_CONTENT_BYTES
+from testlore.project import safe_files
+
+FOLDER = ".tddswarm/candidates"
+VALIDATION = "validation.json"
+
+_ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}\Z")
+_ID_DIGITS = 24
+_MAX_MANIFEST_BYTES = 4 << 20
+_MAX_REVIEW_BYTES = 8 << 20
+MAX_VALIDATION_BYTES = 64 << 20
+
+
+class Candidate(NamedTuple):
+    """A staged candidate whose every byte is the one that was staged.
+
+    Attributes:
+        id: names its folder.
+        manifest: sealed.
+        manifest_hash: the digest of the manifest.
+        files: the proposed content by path.
+        defects: the content of each held-out defect, in the manifest's order.
+    """
+
+    id: str
+    manifest: dict[str, Any]
+    manifest_hash: str
+    files: dict[str, bytes]
+    defects: list[bytes]
+
+
+def write(root: str, manifest: dict[str, Any], review: dict[str, Any], files: list[str], defects: list[str]) -> str:
+    """Put a candidate in place, whole.
+
+    Args:
+        manifest, review: sealed.
+        files, defects: contents, in the manifest's order.
+
+    Returns:
+        Its id.
+
+    Raises:
+        Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
+    """
+    manifest_hash = canonical.digest(manifest)
+    name = manifest_hash[:_ID_DIGITS]
+    with _disk():
+        final = safe_files.safe_path(root, f"{FOLDER}/{name}")
+        os.makedirs(os.path.dirname(final), exist_ok=True)
+        if os.path.lexists(final) and _is_intact(root, name):
+            return name
+        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        os.mkdir(temporary, 0o700)
+        try:
+            for file, content in zip(manifest["files"], files, strict=True):
+                _write_file(temporary, f"files/{file['path']}", content)
+            for number, content in enumerate(defects):
+                _write_file(temporary, f"defects/{number}", content)
+            _write_file(temporary, "review.json", canonical.pretty(review))
+            _write_file(temporary, "manifest.json", canonical.pretty(manifest))
+            _take_place(root, name, temporary, final)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return name
+
+
+def _take_place(root: str, name: str, temporary: str, final: str) -> None:
+    try:
+        os.rename(temporary, final)
+    except OSError:
+        if _is_intact(root, name):  # somebody else staged the same patch meanwhile
+            return
+        old = f"{temporary}.old"
+        os.rename(final, old)
+        os.rename(temporary, final)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_intact(root: str, name: str) -> bool:
+    try:
+        read(root, name)
+    except Refusal:
+        return False
+    return True
+
+
+def _write_file(folder: str, path: str, content: str) -> None:
+    target = os.path.join(folder, *path.split("/"))
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "xb") as file:
+        file.write(content.encode("utf-8"))
+
+
+def read(root: str, name: str) -> Candidate:
+    """Read a candidate, and check that nothing of it changed since it was staged.
+
+    Raises:
+        Refusal: ``candidate-unknown``, ``candidate-changed``, ``candidate-unsafe``.
+    """
+    check_id(root, name)
+    manifest = _sealed(root, name, "manifest.json", _MAX_MANIFEST_BYTES, "manifest")
+    manifest_hash = canonical.digest(manifest)
+    if name != manifest_hash[:_ID_DIGITS]:
+        raise Refusal("candidate-changed", f"{name}/manifest.json is not the manifest that was staged under this id")
+    review = _sealed(root, name, "review.json", _MAX_REVIEW_BYTES)
+    if canonical.digest(review) != manifest["review"]["hash"]:
+        raise Refusal("candidate-changed", f"{name}/review.json is not what was staged")
+    files = {}
+    for file in manifest["files"]:
+        files[file["path"]] = _content(root, name, f"files/{file['path']}", file["hash"])
+    defects = []
+    for number, defect in enumerate(manifest["heldOutDefects"]):
+        defects.append(_content(root, name, f"defects/{number}", defect["hash"]))
+    _check_nothing_more(root, name, files, len(defects))
+    return Candidate(name, manifest, manifest_hash, files, defects)
+
+
+def check_id(root: str, name: str) -> None:
+    """Refuse an id that is none, or that no candidate has.
+
+    Raises:
+        Refusal: ``candidate-unknown``, ``candidate-unsafe``.
+    """
+    if not isinstance(name, str) or not _ID.match(name):
+        raise Refusal("candidate-unknown", f"{name!r:.150} is no id; allowed: 1 to 128 letters, digits, '_' and '-'")
+    with _disk():
+        if not os.path.isdir(safe_files.safe_path(root, f"{FOLDER}/{name}")):
+            raise Refusal("candidate-unknown", f"there is no candidate {name}; `testlore candidates` lists them")
+
+
+def names(root: str) -> list[str]:
+    """The ids of all staged candidates, sorted.
+
+    Raises:
+        Refusal: ``candidate-unsafe``.
+    """
+    with _disk():
+        folder = safe_files.safe_path(root, FOLDER)
+        if not os.path.isdir(folder):
+            return []
+        return sorted(entry.name for entry in os.scandir(folder) if _ID.match(entry.name) and entry.is_dir())
+
+
+def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
+    """Keep a sealed validation, in place of an older one.
+
+    Raises:
+        Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
+    """
+    with _disk():
+        final = safe_files.safe_path(root, f"{FOLDER}/{name}/{VALIDATION}")
+        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+        try:
+            with open(temporary, "xb") as file:
+                file.write(canonical.to_bytes(canonical.pretty(validation)))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, final)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+
+def read_validation(root: str, name: str) -> dict[str, Any] | None:
+    """The validation of a candidate, or ``None`` when it was not validated yet.
+
+    Raises:
+        Refusal: ``validation-tampered``, ``candidate-unsafe``.
+    """
+    try:
+        data = _read(root, name, VALIDATION, MAX_VALIDATION_BYTES)
+        value = canonical.loads(data)
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        value = None
+    if not _is_as_written(data, value):
+        raise Refusal("validation-tampered", f"{name}/{VALIDATION} does not fit its seal")
+    problem = schemas.first_problem("validation", value)
+    if problem is not None:
+        raise Refusal("validation-tampered", f"{name}/{VALIDATION}: {problem.text}")
+    sealed: dict[str, Any] = value
+    return sealed
+
+
+def _sealed(root: str, name: str, file: str, limit: int, schema: str = "") -> dict[str, Any]:
+    try:
+        data = _read(root, name, file, limit)
+        value = canonical.loads(data)
+    except FileNotFoundError:
+        raise Refusal("candidate-changed", f"{name}/{file} is missing") from None
+    except ValueError:
+        value = None
+    if not _is_as_written(data, value):
+        raise Refusal("candidate-changed", f"{name}/{file} does not fit its seal")
+    problem = schemas.first_problem(schema, value) if schema else None
+    if problem is not None:
+        raise Refusal("candidate-changed", f"{name}/{file}: {problem.text}")
+    sealed: dict[str, Any] = value
+    return sealed
+
+
+def _is_as_written(data: bytes, value: Any) -> bool:
+    """Whether a file holds a sealed object in the very bytes that we write it in."""
+    return canonical.is_sealed(value) and canonical.to_bytes(canonical.pretty(value)) == data
+
+
+def _content(root: str, name: str, file: str, digest: str) -> bytes:
+    try:
+        data = _read(root, name, file, MAX_CONTENT_BYTES)
+    except FileNotFoundError:
+        raise Refusal("candidate-changed", f"{name}/{file} is missing") from None
+    if canonical.digest(data) != digest:
+        raise Refusal("candidate-changed", f"{name}/{file} is not what was staged")
+    return data
+
+
+def _read(root: str, name: str, file: str, limit: int) -> bytes:
+    try:
+        return safe_files.read_file(root, f"{FOLDER}/{name}/{file}", limit)
+    except FileNotFoundError:
+        raise
+    except UnsafePath as error:
+        raise Refusal("candidate-unsafe", str(error)) from None
+    except OSError as error:
+        raise Refusal("candidate-changed", f"{name}/{file} cannot be read: {error.strerror}") from None
+
+
+def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: int) -> None:
+    """What was added to a candidate is a change of it, too."""
+    expected = {f"files/{path}" for path in files} | {f"defects/{number}" for number in range(defects)}
+    with _disk():
+        base = safe_files.safe_path(root, f"{FOLDER}/{name}")
+        for part in ("files", "defects"):
+            for folder, _, found in os.walk(os.path.join(base, part)):
+                for file in found:
+                    path = os.path.relpath(os.path.join(folder, file), base).replace(os.sep, "/")
+                    if path not in expected:
+                        raise Refusal("candidate-changed", f"{name}/{path} was not staged")
+
+
+@contextlib.contextmanager
+def _disk() -> Any:
+    try:
+        yield
+    except UnsafePath as error:
+        raise Refusal("candidate-unsafe", str(error)) from None
+    except OSError as error:
+        raise Refusal("candidate-unwritable", f"{FOLDER}: {error.strerror or error}") from None

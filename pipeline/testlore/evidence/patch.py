@@ -1,0 +1,175 @@
+"""What a patch may hold: the schema, and the paths that it may touch."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import Any
+
+from testlore import canonical, frameworks, schemas
+from testlore.errors import Refusal, UnsafePath
+from testlore.project import provenance, safe_files, snapshot
+
+MAX_CONTENT_BYTES = 512 << 10
+
+#: Folders that a patch never touches, at any depth: what is never part of a project's sources.
+_FORBIDDEN = snapshot.IGNORED_FOLDERS | frozenset(["site-packages"])
+_ENVIRONMENT_MARK = "pyvenv.cfg"
+
+#: Lock files, manifests and configuration, in any folder, besides :data:`testlore.project.provenance.TOOL_FILES`.
+_PROTECTED = frozenset(
+    "tddswarm.config.json tddswarm.requirements.md "
+    "bun.lock deno.json deno.lock pdm.toml pylock.toml Pipfile hatch.toml environment.yml environment.yaml "
+    "jest.config.mjs jest.config.cjs jest.config.json vitest.config.mjs vitest.config.cjs vitest.config.mts "
+    "vitest.workspace.js vitest.workspace.ts vite.config.js vite.config.mjs playwright.config.js playwright.config.ts "
+    ".npmrc .mocharc.json .coveragerc .gitignore .gitattributes .gitmodules "
+    "pytest.toml .pytest.toml .pytest.ini".split()
+)
+_TEST_SUPPORT = frozenset(["conftest.py", "noxfile.py"])  # tool files that are written like tests
+
+
+def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
+    """Refuse a patch that is not as it must be.
+
+    Args:
+        patch: parsed JSON.
+        files: the project's snapshot.
+
+    Returns:
+        The patch with its optional keys filled in.
+
+    Raises:
+        Refusal: ``patch-invalid``, ``path-refused``, ``path-protected``; naming the key or path, and what is allowed.
+    """
+    problem = schemas.first_problem("patch", patch)
+    if problem is not None:
+        raise Refusal("patch-invalid", problem.text)
+    whole = {"delete": [], "allowProtectedPaths": [], "heldOutDefects": [], **patch}
+    for position, file in enumerate(whole["files"]):
+        check_content(f"files[{position}]", file["content"])
+    for key, paths in (("files", [file["path"] for file in whole["files"]]), ("delete", whole["delete"])):
+        for position, path in enumerate(paths):
+            check_path(root, f"{key}[{position}]", path)
+            if is_protected(path) and path not in whole["allowProtectedPaths"]:
+                raise Refusal(
+                    "path-protected",
+                    f"{key}[{position}] is {path}, a lock file, manifest or configuration; "
+                    "allowed: only when allowProtectedPaths names it",
+                )
+    for position, path in enumerate(whole["delete"]):
+        if path not in files:
+            raise Refusal("patch-invalid", f"delete[{position}] is {path!r}; allowed: a file of the project's sources")
+    check_doubles([*(file["path"] for file in whole["files"]), *whole["delete"]])
+    _check_targets(root, whole)
+    _check_defects(root, whole, files)
+    return whole
+
+
+def is_protected(path: str) -> bool:
+    """Whether ``path`` decides how tests run, so that a patch touches it only when it says so."""
+    name = os.path.basename(path)
+    if name in _TEST_SUPPORT:
+        return False
+    return (
+        name in provenance.TOOL_FILES
+        or name in _PROTECTED
+        or (name.startswith("requirements") and name.endswith((".txt", ".in")))
+        or name.endswith(".lock")
+    )
+
+
+def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> None:
+    """Refuse a file's content that has no UTF-8, or more of it than ``most`` bytes.
+
+    Raises:
+        Refusal: ``patch-invalid``.
+    """
+    try:
+        size = len(content.encode("utf-8"))
+    except UnicodeEncodeError:
+        raise Refusal("patch-invalid", f"{where}.content has lone surrogates; allowed: text that has UTF-8") from None
+    if size > most:
+        raise Refusal("patch-invalid", f"{where}.content is {size} bytes long; allowed: at most {most} bytes of UTF-8")
+
+
+def check_path(root: str, where: str, path: str) -> None:
+    """Refuse a path that is not safe, lies where none of the project's sources do, or reads as an option of a runner.
+
+    Raises:
+        Refusal: ``path-refused``.
+    """
+    try:
+        path.encode("utf-8")
+        safe_files.safe_path(root, path)
+    except (UnsafePath, UnicodeEncodeError) as error:
+        raise Refusal("path-refused", f"{where}: {error}; allowed: a plain relative path without links") from None
+    if path.startswith("-"):
+        raise Refusal("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner takes for an option")
+    parts = path.split("/")
+    forbidden = [part for part in parts if _plain(part) in _FORBIDDEN]
+    folder = root
+    for part in parts[:-1]:
+        folder = os.path.join(folder, part)
+        if not forbidden and os.path.lexists(os.path.join(folder, _ENVIRONMENT_MARK)):
+            forbidden = [part]
+    if forbidden:
+        raise Refusal(
+            "path-refused",
+            f"{where} is {path!r}; allowed: not in {forbidden[0]!r}, which is no part of the project's sources",
+        )
+
+
+def _plain(part: str) -> str:
+    """A name as the most forgiving file systems see it: without case, and without dots and spaces at its end."""
+    return unicodedata.normalize("NFC", part).casefold().rstrip(". ")
+
+
+def check_doubles(paths: list[str]) -> None:
+    """Refuse paths that are one and the same in the eyes of a file system, or lie in one another.
+
+    Raises:
+        Refusal: ``patch-invalid``.
+    """
+    seen: dict[str, str] = {}
+    for path in paths:
+        plain = "/".join(_plain(part) for part in path.split("/"))
+        if plain in seen:
+            raise Refusal("patch-invalid", f"{path!r} and {seen[plain]!r} are one path; allowed: each path once")
+        seen[plain] = path
+    for plain, path in seen.items():
+        parents = plain.split("/")
+        for length in range(1, len(parents)):
+            if "/".join(parents[:length]) in seen:
+                above = seen["/".join(parents[:length])]
+                raise Refusal("patch-invalid", f"{path!r} lies in {above!r}; allowed: no file inside another")
+
+
+def _check_targets(root: str, patch: dict[str, Any]) -> None:
+    """A new file takes the place of a file or of nothing, never of a folder."""
+    for position, file in enumerate(patch["files"]):
+        target = os.path.join(root, file["path"])
+        if os.path.lexists(target) and not os.path.isfile(target):
+            raise Refusal("path-refused", f"files[{position}] is {file['path']!r}; allowed: a file, new or existing")
+
+
+def _check_defects(root: str, patch: dict[str, Any], files: dict[str, str]) -> None:
+    touched = {file["path"] for file in patch["files"]} | set(patch["delete"])
+    names = set()
+    for position, defect in enumerate(patch["heldOutDefects"]):
+        where, path = f"heldOutDefects[{position}]", defect["path"]
+        check_content(where, defect["content"])
+        check_path(root, where, path)
+        if defect["name"] in names:
+            raise Refusal("patch-invalid", f"{where}.name is {defect['name']!r} again; allowed: each name once")
+        names.add(defect["name"])
+        wrong = ""
+        if path not in files:
+            wrong = "an existing source file"
+        elif path in touched:
+            wrong = "a source file that the patch does not touch"
+        elif is_protected(path) or os.path.basename(path) in _TEST_SUPPORT or frameworks.is_test_file(path):
+            wrong = "a source file, no test and no configuration"
+        elif canonical.digest(defect["content"]) == files[path]:
+            wrong = "content that differs from what the file holds now"
+        if wrong:
+            raise Refusal("patch-invalid", f"{where} is {path!r}; allowed: {wrong}")

@@ -1,0 +1,208 @@
+"""What an accepted candidate teaches: patterns of its tests, and tags, by simple rules on names and contents."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import re
+import textwrap
+import tokenize
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from testlore import canonical, frameworks
+from testlore.memory.store import MAX_PATTERN_CHARACTERS
+
+MAX_PATTERNS = 8
+
+#: Each tag that is told from the tests' text, and the words of identifiers or the code that tells it.
+_TAG_RULES = {
+    "boundary": r"boundar(y|ies)|edge|limits?|zero|empty|min(imum)?|max(imum)?|overflow|underflow|negative|"
+    r"off_by_one|first|last|largest|smallest|none|null",
+    "error": r"raises?|errors?|exceptions?|throws?|thrown|invalid|rejects?|rejected|refuses?|refused|fails?|failure",
+    "integration": r"integration|e2e|end_to_end|subprocess|database|http|server|socket|popen",
+    "async": r"async|await|asyncio|promises?",
+    "mock": r"mocks?|mocked|monkeypatch|magicmock|stubs?|fakes?|spy|spies|spyon",
+    "table": r"parametrize|parameterized|subtest|each|table",
+    "assertion": r"assert|asserts|asserted|expect|expects|approx",
+}
+_WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_MASK = "<masked>"
+_PATH_MASK = "<path>"
+_SECRETS = [
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{12,}\b"),
+    re.compile(r"\b(gh[pousr]_|github_pat_|glpat-|xox[abprs]-|npm_|pypi-|hf_|AIza|ya29\.|dop_v1_)[A-Za-z0-9_./-]{10,}"),
+    re.compile(r"\b[sr]k[-_](live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}"),
+    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?"),
+]
+# A name is tried from its beginning alone: from each of its letters, a line of base64 would take minutes.
+_CREDENTIALS = re.compile(
+    r"""(?ix)
+    (?P<name> (?<![\w.-]) [\w.-]*
+    (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]{0,80} ["']? \s*
+    (: \s* [\w.\[\]|\ ]+ (?==))? (:=|=>|==|[:=,]) \s* [rbfu]{0,2})
+    (?: (?P<long> "{3}|'{3}) (?s:.+?) (?P=long) | (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote))"""
+)
+_BEARER = re.compile(r"(?i)\b(?P<name>bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}")
+_USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@'\"]+@")
+_RELATIVE_PATH = re.compile(r"""(?P<quote>["'`])\.{1,2}/[^"'`\n]*(?P=quote)""")
+_HOME_PATH = re.compile(r"(?<![\w/])(/(home|Users|root|private|tmp|var|mnt|opt|srv)/|[A-Za-z]:\\)[^\s'\"`)]*")
+
+_LEAST_LABEL = 4  # shorter service labels occur in any code
+
+
+class Private(NamedTuple):
+    """What never gets into a pattern.
+
+    Attributes:
+        labels: values of services and of the environment.
+        paths: of the project's files.
+        root: the project's own place.
+    """
+
+    labels: frozenset[str]
+    paths: frozenset[str]
+    root: str
+
+
+def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: Private) -> list[dict[str, str]]:
+    """The patterns of changed test files: of each new or changed Python test, or the beginning of any other file.
+
+    Args:
+        changed: the content of the changed test files, by path, in the candidate's order.
+        before: what those of them that existed held before.
+
+    Returns:
+        At most :data:`MAX_PATTERNS`, as a record holds them.
+    """
+    found: list[tuple[str, str]] = []
+    for path, content in changed.items():
+        language, text = frameworks.language(path), _text(content)
+        if language == "python":
+            known = set(test_functions(_text(before[path])).items()) if path in before else set()
+            found += [(language, code) for name, code in test_functions(text).items() if (name, code) not in known]
+        else:
+            found.append((language, text))
+    patterns = []
+    for language, text in found:
+        safe = mask(text, private).strip()
+        if safe:
+            kept = _shorten(safe)
+            patterns.append({"language": language, "content": kept, "hash": canonical.digest(kept)})
+    return patterns[:MAX_PATTERNS]
+
+
+def test_functions(source: str) -> dict[str, str]:
+    """The test functions of Python source with their decorators, without comments, by qualified name, in order.
+
+    Nothing of a source that this interpreter cannot parse.
+    """
+    try:
+        tree = ast.parse(source)
+        lines = _without_comments(source)
+    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError):
+        return {}
+    found: dict[str, str] = {}
+    for name, node in _test_nodes(tree.body, ""):
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        kept = [line for line in lines[first - 1 : node.end_lineno] if line is not None]
+        found[name] = textwrap.dedent("\n".join(kept)).strip("\n")
+    return found
+
+
+def _test_nodes(body: list[ast.stmt], prefix: str) -> Iterable[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
+            yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _test_nodes(node.body, f"{prefix}{node.name}.")
+
+
+def _without_comments(source: str) -> list[str | None]:
+    """The lines of ``source``; ``None`` for those that held nothing but a comment."""
+    lines: list[str | None] = list(io.StringIO(source))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            code = (lines[row - 1] or "")[:column].rstrip()
+            lines[row - 1] = code or None
+    return [line if line is None else line.rstrip("\r\n") for line in lines]
+
+
+def mask(text: str, private: Private) -> str:
+    """``text`` without obvious secrets, service labels and paths."""
+    text = mask_secrets(text)
+    for label in sorted(private.labels, key=len, reverse=True):
+        if len(label) >= _LEAST_LABEL:
+            text = text.replace(label, _MASK)
+    text = text.replace(private.root, _PATH_MASK)
+    text = _RELATIVE_PATH.sub(lambda match: f"{match['quote']}{_PATH_MASK}{match['quote']}", text)
+    text = _HOME_PATH.sub(_PATH_MASK, text)
+    for path in sorted(private.paths, key=len, reverse=True):
+        if path in text and ("/" in path or "." in path):
+            text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", _PATH_MASK, text)
+    return text
+
+
+def mask_secrets(text: str) -> str:
+    """``text`` without what looks like a secret or a credential."""
+    for secret in _SECRETS:
+        text = secret.sub(_MASK, text)
+    text = _CREDENTIALS.sub(_without_value, text)
+    text = _BEARER.sub(lambda match: f"{match['name']} {_MASK}", text)
+    return _USERINFO.sub(lambda match: f"{match['scheme']}{_MASK}@", text)
+
+
+def _without_value(match: re.Match[str]) -> str:
+    quote = match["long"] or match["quote"]
+    return f"{match['name']}{quote}{_MASK}{quote}"
+
+
+def tags(texts: Iterable[str]) -> list[str]:
+    """The tags that the text of tests tells, in the order in which an episode keeps them."""
+    words: set[str] = set()
+    for text in texts:
+        parts = [part.lower() for part in _WORD_PARTS.findall(text)]
+        words.update(parts)
+        words.update("_".join(parts[at : at + 3]) for at in range(len(parts)))
+        words.update(parts[at] + parts[at + 1] for at in range(len(parts) - 1))
+    return [tag for tag, rule in _TAG_RULES.items() if any(re.fullmatch(rule, word) for word in words)]
+
+
+def test_texts(changed: Mapping[str, bytes], before: Mapping[str, bytes]) -> list[str]:
+    """What the tags are told from: the new and changed test functions, or the whole file in other languages."""
+    texts = []
+    for path, content in changed.items():
+        text = _text(content)
+        functions = test_functions(text) if frameworks.language(path) == "python" else {}
+        known = test_functions(_text(before[path])) if path in before and functions else {}
+        new = [code for name, code in functions.items() if known.get(name) != code]
+        texts += new if functions else [text]
+    return texts
+
+
+def _text(content: bytes) -> str:
+    text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _shorten(text: str) -> str:
+    """At most 1,200 UTF-16 code units of ``text``, without half a character at its end."""
+    if canonical.utf16_length(text) <= MAX_PATTERN_CHARACTERS:
+        return text
+    encoded = text.encode("utf-16-le", "surrogatepass")[: 2 * MAX_PATTERN_CHARACTERS]
+    return encoded.decode("utf-16-le", "ignore").rstrip()
+
+
+def private(root: str, labels: Iterable[str], paths: Iterable[str]) -> Private:
+    """What must not get into the patterns of a project's tests."""
+    absolute = os.path.abspath(root)
+    return Private(frozenset(labels), frozenset(paths), absolute)
+
+
+def without_patterns(record: dict[str, Any]) -> dict[str, Any]:
+    """``record`` with its last pattern gone, sealed anew."""
+    return canonical.seal({**record, "patterns": record["patterns"][:-1]})

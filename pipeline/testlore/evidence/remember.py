@@ -1,0 +1,251 @@
+"""``remember``, ``forget`` and ``merge``: what changes the canonical store, always through :func:`store.update`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from testlore import canonical, frameworks
+from testlore.errors import Refusal, UnsafePath, Unusable
+from testlore.evidence import candidate, patterns, verdict
+from testlore.evidence.candidate import Candidate
+from testlore.evidence.patch import MAX_CONTENT_BYTES
+from testlore.evidence.validation import check_provenance
+from testlore.memory import store
+from testlore.memory.store import Change, Record
+from testlore.project import provenance, safe_files, settings, snapshot
+
+_FRESH_SECONDS = 24 * 3600
+_CLOCK_SECONDS = 300  # how far another process's clock may be ahead
+_FEWEST_ID_DIGITS = 8
+
+
+class Remembered(NamedTuple):
+    """What became of a validation.
+
+    Attributes:
+        record: the episode in the store.
+        new: whether it was not remembered before.
+    """
+
+    record: Record
+    new: bool
+
+
+class MergeCounts(NamedTuple):
+    """What a merge did.
+
+    Attributes:
+        added: how many episodes came in.
+        known: how many were there already.
+        dropped: how many of the oldest had to leave.
+        total: how many there are now.
+    """
+
+    added: int
+    known: int
+    dropped: int
+    total: int
+
+
+def remember(root: str, name: str) -> Remembered:
+    """Take the kept validation of a candidate into memory.
+
+    Raises:
+        Refusal: it is missing, older than a day, of another state of the project or the candidate, or its verdict is
+            not the one that follows from what it says was observed.
+        Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
+    """
+    configured = settings.parse(settings.read(root))
+    if not configured.learning:
+        raise Unusable("learning-disabled")
+    staged = candidate.read(root, name)
+    validation = candidate.read_validation(root, name)
+    if validation is None:
+        raise Refusal("validation-missing", f"run `testlore validate {name}` first")
+    observed = _check(staged, validation)
+    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, sources)
+    check_provenance(staged.manifest, current)
+    record = _record(root, staged, validation, observed, configured, list(sources.files()))
+
+    def with_record(records: list[Record]) -> list[Record]:
+        return records if any(one["id"] == record["id"] for one in records) else [*records, record]
+
+    change = store.update(root, with_record)
+    known = next((one for one in change.before if one["id"] == record["id"]), None)
+    return Remembered(known or record, known is None)
+
+
+def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
+    """Refuse a validation that is not the fresh, untampered one of the staged manifest."""
+    name = staged.id
+    if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
+        raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
+    if validation["provenance"] != staged.manifest["provenance"]:
+        raise Refusal("validation-stale", "it was made against another state of the project; validate again")
+    try:
+        age = time.time() - store.moment(validation["createdAt"])
+    except ValueError:
+        raise Refusal("validation-tampered", "createdAt is no moment of the calendar") from None
+    if not -_CLOCK_SECONDS <= age <= _FRESH_SECONDS:
+        raise Refusal("validation-stale", f"it is from {validation['createdAt']}; allowed: of the last 24 hours")
+    observed = verdict.from_dict(validation["observed"])
+    judged = verdict.judge(staged.manifest, observed)
+    said = {key: validation[key] for key in ("outcome", "reasons", "details", "warnings", "evidence")}
+    if said != {**judged._asdict(), "outcome": judged.outcome}:
+        raise Refusal("validation-tampered", "its verdict does not follow from what it says was observed")
+    if observed.drifted:
+        raise Refusal("validation-stale", "the project changed while it was made; validate again")
+    return observed
+
+
+def _record(
+    root: str,
+    staged: Candidate,
+    validation: Mapping[str, Any],
+    observed: verdict.Observation,
+    configured: settings.Settings,
+    paths: Sequence[str],
+) -> Record:
+    manifest, outcome = staged.manifest, validation["outcome"]
+    tests = verdict.changed_tests(manifest, observed.candidate)
+    changed = {path: staged.files[path] for path in tests}
+    before = _before(root, tests)
+    private = patterns.private(
+        root,
+        [*configured.services.values(), *configured.environment.values()],
+        [*paths, *staged.files],
+    )
+    record = canonical.seal(
+        {
+            "schemaVersion": 1,
+            "id": store.record_id(staged.manifest_hash, outcome),
+            "candidateId": staged.id,
+            "createdAt": validation["createdAt"],
+            "manifestHash": staged.manifest_hash,
+            "validationHash": canonical.digest(validation),
+            "provenance": manifest["provenance"],
+            "framework": manifest["framework"],
+            "outcome": outcome,
+            "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
+            "warnings": validation["warnings"],
+            "context": {
+                "language": frameworks.common_language(tests or list(staged.files)),
+                "changedTests": len(tests),
+                "deletedFiles": len(manifest["delete"]),
+                "purpose": manifest["purpose"],
+            },
+            "evidence": validation["evidence"],
+            "patterns": patterns.collect(changed, before, private) if outcome == "accepted" else [],
+        }
+    )
+    while len(canonical.to_bytes(canonical.dumps(record))) > store.MAX_RECORD_BYTES and record["patterns"]:
+        record = patterns.without_patterns(record)
+    return record
+
+
+def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """What the changed files hold in the project."""
+    found = {}
+    for path in paths:
+        try:
+            found[path] = safe_files.read_file(root, path, 8 * MAX_CONTENT_BYTES)
+        except (FileNotFoundError, UnsafePath):
+            continue
+    return found
+
+
+def _tags(manifest: Mapping[str, Any], evidence: Mapping[str, Any], texts: Sequence[str]) -> list[str]:
+    tags = patterns.tags(texts)
+    if manifest["purpose"] == "modularization":
+        tags.append("modularization")
+    if evidence["demonstratedDefects"]:
+        tags.append("held-out-tested")
+    if evidence["complete"] and evidence["originalCases"] and not evidence["missingCases"]:
+        tags.append("case-preservation")
+    return tags
+
+
+def forget(root: str, ids: Sequence[str], why: str) -> list[Record]:
+    """Remove episodes on a person's word.
+
+    Args:
+        ids: whole ids, or at least their first 8 digits.
+        why: the person's reason.
+
+    Returns:
+        The removed episodes, newest first. Another worktree that still has one gives it back when it is merged.
+
+    Raises:
+        Refusal: ``call-invalid``: there is no reason, or an id that is not of exactly one episode; nothing is removed.
+        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
+    """
+    if not why.strip():
+        raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
+    if not ids:
+        raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
+    store.read_bytes(root)  # a memory that is not there is not made
+    wanted: set[str] = set()
+
+    def without(records: list[Record]) -> list[Record]:
+        for given in ids:
+            matching = [one["id"] for one in records if one["id"].startswith(given)]
+            if len(matching) != 1 or len(given) < _FEWEST_ID_DIGITS:
+                fits = f"fits {len(matching)} episodes" if len(given) >= _FEWEST_ID_DIGITS else "is too short"
+                raise Refusal(
+                    "call-invalid",
+                    f"id {given!r:.80} {fits}; allowed: the first {_FEWEST_ID_DIGITS} digits or more of one",
+                )
+            wanted.add(matching[0])
+        return [one for one in records if one["id"] not in wanted]
+
+    change = store.update(root, without)
+    return [one for one in change.before if one["id"] in wanted]
+
+
+def merge(root: str, source: str | os.PathLike[str]) -> MergeCounts:
+    """Take another worktree's memory into this one's.
+
+    Args:
+        source: the other project's root.
+
+    Raises:
+        Refusal: ``call-invalid``: there is no memory in ``source``.
+        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
+    """
+    folder = os.fspath(source)
+    try:
+        others = store.parse(store.read_bytes(folder)).records
+    except Unusable as unusable:
+        if unusable.reason == "no-memory":
+            raise Refusal("call-invalid", f"source is {folder!r}; allowed: a folder with {store.INDEX_FILE}") from None
+        raise Unusable(unusable.reason, f"in the source: {unusable.detail}") from None
+    change = store.update(root, lambda records: _union(records, others))
+    return _counted(change, others)
+
+
+def _union(ours: list[Record], theirs: list[Record]) -> list[Record]:
+    """Every episode once. Of two of one id the newest stays, whichever side it is from, so that merges converge."""
+    found: dict[str, Record] = {}
+    for record in [*ours, *theirs]:
+        rival = found.get(record["id"])
+        if rival is None or _preference(record) < _preference(rival):
+            found[record["id"]] = record
+    return list(found.values())
+
+
+def _preference(record: Record) -> tuple[tuple[float, str], str]:
+    return (store.newest_first(record), record["integrity"])
+
+
+def _counted(change: Change, others: list[Record]) -> MergeCounts:
+    before, after = ({one["id"] for one in records} for records in (change.before, change.after))
+    return MergeCounts(
+        added=len(after - before),
+        known=sum(one["id"] in before for one in others),
+        dropped=len(change.dropped),
+        total=len(after),
+    )

@@ -1,0 +1,72 @@
+"""``stage``: take a proposed patch in, checked and digested, without touching the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testlore import canonical
+from testlore.errors import Refusal
+from testlore.evidence import candidate, patch
+from testlore.project import provenance, safe_files, settings, snapshot
+from testlore.stages.recall import compatibility_reasons
+
+
+def run(root: str, proposed: Any) -> str:
+    """Stage a patch.
+
+    Args:
+        root: the project.
+        proposed: parsed JSON, as ``schemas/patch.schema.json`` describes it.
+
+    Returns:
+        The candidate's id. The same patch on the same sources has the same id.
+
+    Raises:
+        Refusal: the patch is not as it must be, or its provenance no longer fits; nothing was staged.
+        Unusable: ``configuration-invalid``.
+    """
+    configured = settings.parse(settings.read(root))
+    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
+    checked = patch.check(root, proposed, sources.files())
+    current = provenance.of_snapshot(root, configured, sources)
+    if "provenance" in checked:
+        reasons = compatibility_reasons(checked["provenance"], current)
+        if reasons:
+            raise Refusal("provenance-changed", f"the patch was made against another state: {', '.join(reasons)}")
+    review = _review(checked)
+    manifest = canonical.seal(
+        {
+            "schemaVersion": 1,
+            "framework": safe_files.framework(root, configured),
+            "purpose": checked.get("purpose") or ("modularization" if checked["delete"] else "candidate-tests"),
+            "provenance": current.to_dict(),
+            "files": [{"path": one["path"], "hash": canonical.digest(one["content"])} for one in checked["files"]],
+            "delete": checked["delete"],
+            "allowProtectedPaths": checked["allowProtectedPaths"],
+            "review": {
+                "accepted": checked["review"]["accepted"],
+                "independentOracle": _names_independent_oracle(checked["review"]),
+                "hash": canonical.digest(review),
+            },
+            "heldOutDefects": [
+                {"name": one["name"], "path": one["path"], "hash": canonical.digest(one["content"])}
+                for one in checked["heldOutDefects"]
+            ],
+        }
+    )
+    contents = [one["content"] for one in checked["files"]]
+    defects = [one["content"] for one in checked["heldOutDefects"]]
+    return candidate.write(root, manifest, review, contents, defects)
+
+
+def _review(checked: dict[str, Any]) -> dict[str, Any]:
+    body = {"schemaVersion": 1, "requirements": checked["requirements"], "review": checked["review"]}
+    return canonical.seal(body)
+
+
+def _names_independent_oracle(review: dict[str, Any]) -> bool:
+    """Whether the reviewer says that the expectations come from elsewhere than the code, and from where."""
+    oracle = review.get("oracle", {})
+    basis = oracle.get("basis", [])
+    texts = [basis] if isinstance(basis, str) else basis
+    return bool(oracle.get("independent") and texts and all(text.strip() for text in texts))

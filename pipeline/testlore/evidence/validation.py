@@ -1,0 +1,131 @@
+"""``validate``: run the original and the proposed suite in disposable copies, and keep the sealed verdict."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from typing import Any, NamedTuple
+
+from testlore import canonical
+from testlore.errors import Refusal
+from testlore.evidence import candidate, copies, running, verdict
+from testlore.evidence.candidate import Candidate
+from testlore.evidence.running import Place, Run
+from testlore.evidence.verdict import Defect, Observation
+from testlore.memory import store
+from testlore.project import provenance, settings, snapshot
+from testlore.project.provenance import Provenance
+from testlore.stages.recall import compatibility_reasons
+
+
+class Validated(NamedTuple):
+    """A validation that was made just now.
+
+    Attributes:
+        document: what was kept, sealed.
+        output: what the suites that did not run to their end printed last, for people; kept nowhere.
+    """
+
+    document: dict[str, Any]
+    output: str
+
+
+def run(root: str, name: str) -> Validated:
+    """Validate a candidate, and keep the result beside it.
+
+    Raises:
+        Refusal: the candidate is not what was staged, or was staged against another state of the project.
+        Unusable: ``configuration-invalid``.
+    """
+    staged = candidate.read(root, name)
+    configured = settings.parse(settings.read(root))
+    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, sources)
+    check_provenance(staged.manifest, current)
+    with copies.disposable() as folder:
+        place = Place(root, configured, [*sources.files(), *staged.files], folder)
+        base = os.path.join(folder, "base")
+        if copies.pristine(root, base) != current.source_hash:
+            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
+        observed = _observe(place, base, staged)
+    observed = observed._replace(drifted=_drifted(root, staged, current))
+    judged = verdict.judge(staged.manifest, observed)
+    document = canonical.seal(
+        {
+            "schemaVersion": 1,
+            "candidateId": name,
+            "createdAt": store.created_at(time.time()),
+            "manifestHash": staged.manifest_hash,
+            "provenance": current.to_dict(),
+            "outcome": judged.outcome,
+            "reasons": judged.reasons,
+            "details": judged.details,
+            "warnings": judged.warnings,
+            "evidence": judged.evidence,
+            "observed": verdict.to_dict(observed),
+        }
+    )
+    candidate.write_validation(root, name, document)
+    return Validated(document, _output_of_incomplete(observed))
+
+
+def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
+    """Refuse a candidate that was staged against another state of the project.
+
+    Raises:
+        Refusal: ``provenance-changed``.
+    """
+    reasons = compatibility_reasons(manifest["provenance"], current)
+    if reasons:
+        raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
+
+
+def _observe(place: Place, base: str, staged: Candidate) -> Observation:
+    def execute(name: str, *, proposed: bool, defect: int | None = None, only: str = "") -> Run:
+        files = dict(staged.files) if proposed else {}
+        deleted = staged.manifest["delete"] if proposed else []
+        if defect is not None:
+            files[staged.manifest["heldOutDefects"][defect]["path"]] = staged.defects[defect]
+        copy = copies.variant(base, os.path.join(place.folder, name), files, deleted, place.root)
+        try:
+            return running.run(place, name, copy, only)
+        finally:
+            copies.remove(copy)
+
+    original = execute("original", proposed=False)
+    proposal = execute("candidate", proposed=True)
+    framework = staged.manifest["framework"]
+    changed = {}
+    defects = []
+    if verdict.is_complete(framework, proposal):
+        for number, path in enumerate(verdict.unattributed(staged.manifest, proposal)):
+            changed[path] = execute(f"changed-{number}", proposed=True, only=path)
+    if verdict.is_green(framework, original) and verdict.is_green(framework, proposal):
+        for number, defect in enumerate(staged.manifest["heldOutDefects"]):
+            before = execute(f"defect-{number}-original", proposed=False, defect=number)
+            after = execute(f"defect-{number}-candidate", proposed=True, defect=number)
+            defects.append(Defect(defect["name"], _failures(before), _failures(after)))
+    return Observation(original, proposal, changed, defects, drifted=False)
+
+
+def _failures(run: Run) -> Run:
+    """A run with its failed cases alone: with a defect in the source, these are what counts."""
+    return run._replace(cases=Counter({case: n for case, n in run.cases.items() if case.outcome == "failed"}))
+
+
+def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
+    """Whether the project or the candidate is another one than when validation began."""
+    try:
+        configured = settings.parse(settings.read(root))
+        return provenance.take(root, configured) != before or candidate.read(root, staged.id) != staged
+    except Refusal:
+        return True
+
+
+def _output_of_incomplete(observed: Observation) -> str:
+    return "\n".join(
+        f"the {name} suite ({run.problem}):\n{run.output.strip()}"
+        for name, run in (("original", observed.original), ("candidate", observed.candidate))
+        if run.problem
+    )

@@ -1,0 +1,290 @@
+"""The canonical store, ``.tddswarm/learning/index.json``: the authority on every episode.
+
+The one module that writes it. Whatever is off in it, it is refused whole, and neither changed nor repaired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Container, Iterator
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+from testlore import canonical
+from testlore.errors import Refusal, UnsafePath, Unusable
+from testlore.project import safe_files
+
+INDEX_FILE = ".tddswarm/learning/index.json"
+LOCK_FILE = f"{INDEX_FILE}.lock"
+MAX_BYTES = 4 << 20
+MAX_RECORDS = 200
+MAX_RECORD_BYTES = 32 << 10
+MAX_PATTERN_CHARACTERS = 1_200
+
+_TEMPORARY = ".testlore-tmp"
+_LOCK_SECONDS = 60
+_MOST_PARSED = 4
+
+Record = dict[str, Any]
+
+
+class Store(NamedTuple):
+    """A store as it was read: the digest of its bytes and the records in them, newest first; nobody changes these."""
+
+    digest: str
+    records: list[Record]
+
+
+def read_bytes(root: str) -> bytes:
+    """The store's bytes, unverified.
+
+    Raises:
+        Unusable: ``no-memory``, ``store-unsafe``, or ``store-corrupt`` when it is larger than 4 MiB.
+    """
+    try:
+        data = safe_files.read_file(root, INDEX_FILE, MAX_BYTES)
+    except FileNotFoundError:
+        raise Unusable("no-memory", f"{INDEX_FILE} does not exist yet") from None
+    except UnsafePath as error:
+        raise Unusable("store-unsafe", str(error)) from None
+    except OSError as error:
+        raise Unusable("store-unsafe", f"{INDEX_FILE} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise Unusable("store-corrupt", f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
+    return data
+
+
+def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str] = ()) -> Store:
+    """Turn a store's bytes into its records.
+
+    Args:
+        data: what :func:`read_bytes` returned.
+        known_valid: whether these very bytes were verified before, so that they need not be again.
+        known_seals: the seals of records that were verified before; a record whose seal is one of them, and fits it,
+            is one of them.
+
+    Raises:
+        Unusable: ``store-corrupt``, naming the first thing that is off.
+    """
+    digest = canonical.digest(data)
+    if digest not in _parsed:
+        try:
+            value = canonical.loads(data)
+        except ValueError as error:
+            raise Unusable("store-corrupt", f"not JSON: {error}") from None
+        if not known_valid:
+            verify(value, known_seals)
+        while len(_parsed) >= _MOST_PARSED:
+            _parsed.pop(next(iter(_parsed)), None)
+        _parsed[digest] = Store(digest, sorted(value["records"], key=newest_first))
+    return _parsed[digest]
+
+
+#: The last stores of this process, by digest: a long-lived one is asked about the same again and again.
+_parsed: dict[str, Store] = {}
+
+
+def is_current(root: str, store: Store) -> bool:
+    """Whether the store still holds the very bytes that were read."""
+    try:
+        return canonical.digest(read_bytes(root)) == store.digest
+    except Unusable:
+        return False
+
+
+def newest_first(record: Record) -> tuple[float, str]:
+    """The sort key of a store: ``createdAt`` descending, then ``id`` ascending."""
+    return (-moment(record["createdAt"]), record["id"])
+
+
+def moment(created_at: str) -> float:
+    """Seconds since the epoch of a ``createdAt``.
+
+    Raises:
+        ValueError: there is no such moment.
+    """
+    if created_at[0] in "+-":  # ECMAScript's expanded years lie outside of what datetime can hold
+        raise ValueError(f"the year of {created_at} is out of range")
+    return datetime.fromisoformat(created_at[:-1] + "+00:00").timestamp()
+
+
+def created_at(seconds: float) -> str:
+    """A moment, in seconds since the epoch, as ECMAScript's ``Date.toISOString`` writes it."""
+    moment = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def verify(value: Any, known_seals: Container[str] = ()) -> None:
+    """Check everything that the format asks of a store.
+
+    Args:
+        known_seals: see :func:`parse`.
+
+    Raises:
+        Unusable: ``store-corrupt``, naming the first thing that is off.
+    """
+    from testlore import schemas
+
+    records = value.get("records") if isinstance(value, dict) else None
+    records = records if isinstance(records, list) else []
+    known = {number for number, record in enumerate(records) if _is_known(record, known_seals)}
+    problem = schemas.first_problem("store", {**value, "records": []} if records else value)
+    for number, record in enumerate(records):
+        if problem is None and number not in known:
+            problem = schemas.first_problem("store", record, "record", ("records", number))
+    if problem is not None:
+        raise Unusable("store-corrupt", problem.text)
+    if len(records) > MAX_RECORDS:
+        raise Unusable("store-corrupt", f"more than {MAX_RECORDS} records")
+    if not canonical.is_sealed(value):
+        raise Unusable("store-corrupt", "the store's seal does not fit its content")
+    seen = set()
+    for number, record in enumerate(records):
+        fault = "" if number in known else _fault(record)
+        if fault:
+            raise Unusable("store-corrupt", f"records[{number}]: {fault}")
+        if record["id"] in seen:
+            raise Unusable("store-corrupt", f"records[{number}]: its id comes twice")
+        seen.add(record["id"])
+
+
+def _is_known(record: Any, known_seals: Container[str]) -> bool:
+    return isinstance(record, dict) and record.get("integrity") in known_seals and canonical.is_sealed(record)
+
+
+def _fault(record: Record) -> str:
+    """What is off in a record that fits its schema, or nothing."""
+    if not canonical.is_sealed(record):
+        return "the seal does not fit the record"
+    if record["id"] != record_id(record["manifestHash"], record["outcome"]):
+        return "the id is not the digest of the manifest and the outcome"
+    if len(canonical.to_bytes(canonical.dumps(record))) > MAX_RECORD_BYTES:
+        return f"larger than {MAX_RECORD_BYTES} bytes"
+    try:
+        moment(record["createdAt"])
+    except ValueError:
+        return "createdAt is no moment of the calendar"
+    for pattern in record["patterns"]:
+        if canonical.utf16_length(pattern["content"]) > MAX_PATTERN_CHARACTERS:
+            return f"a pattern is longer than {MAX_PATTERN_CHARACTERS} characters"
+        if pattern["hash"] != canonical.digest(pattern["content"]):
+            return "a pattern's hash does not fit its content"
+    return ""
+
+
+def record_id(manifest_hash: str, outcome: str) -> str:
+    """The id of the episode that a manifest and its outcome make."""
+    return canonical.digest({"manifestHash": manifest_hash, "outcome": outcome})
+
+
+class Change(NamedTuple):
+    """What an update did to a store.
+
+    Attributes:
+        before, after: its records, newest first.
+        dropped: the ids of the oldest, which had to leave because the store was over its limits.
+    """
+
+    before: list[Record]
+    after: list[Record]
+    dropped: list[str]
+
+
+def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
+    """Change the store while nobody else does: the only way in which it is ever written.
+
+    The new store is a new file that takes the old one's place at once, so that a reader, and whoever comes after a
+    crash, finds the one or the other, whole. When nothing changed, nothing is written.
+
+    Args:
+        change: gets the records as they are now, and returns those that shall be; the oldest leave over the limits.
+
+    Raises:
+        Unusable: ``store-corrupt``, ``store-unsafe``: the store is not as it must be, and stays as it is.
+        Refusal: ``memory-busy``, ``memory-unwritable``.
+    """
+    with _lock(root):
+        try:
+            before = parse(read_bytes(root)).records
+        except Unusable as unusable:
+            if unusable.reason != "no-memory":
+                raise
+            before = []
+        wanted = sorted(change(list(before)), key=newest_first)
+        after, data = _within_limits(wanted)
+        if after != before:
+            verify(canonical.loads(data))  # what would be refused is not written
+            _write(root, data)
+        return Change(before, after, [record["id"] for record in wanted[len(after) :]])
+
+
+def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
+    kept = records[:MAX_RECORDS]
+    while True:
+        body = {"schemaVersion": 1, "records": kept}
+        data = canonical.to_bytes(canonical.pretty(canonical.seal(body)))
+        if len(data) <= MAX_BYTES:
+            return kept, data
+        kept = kept[:-1]
+
+
+@contextlib.contextmanager
+def _lock(root: str) -> Iterator[None]:
+    """Hold the lock of everybody who writes the store."""
+    import filelock
+
+    with _writing():
+        path = safe_files.safe_path(root, LOCK_FILE)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        lock = filelock.FileLock(path, timeout=_LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise Refusal("memory-busy", f"another process has held {LOCK_FILE} for {_LOCK_SECONDS} s") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _write(root: str, data: bytes) -> None:
+    with _writing():
+        final = safe_files.safe_path(root, INDEX_FILE)
+        folder = os.path.dirname(final)
+        for entry in os.scandir(folder):  # of writers that were killed: who holds the lock is the only one alive
+            if entry.name.endswith(_TEMPORARY):
+                os.unlink(entry.path)
+        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with open(os.open(temporary, flags, 0o600), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, final)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make a rename last through a power cut, where the system lets a folder be synchronized."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except UnsafePath as error:
+        raise Unusable("store-unsafe", str(error)) from None
+    except OSError as error:
+        raise Refusal("memory-unwritable", f"{INDEX_FILE}: {error.strerror or error}") from None

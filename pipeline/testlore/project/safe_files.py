@@ -1,0 +1,124 @@
+"""The project whose memory it is: safe paths, and the framework of its tests."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from testlore.errors import UnsafePath
+
+if TYPE_CHECKING:
+    from testlore.project.settings import Settings
+
+PYTHON_FRAMEWORKS = frozenset(["pytest", "unittest"])
+
+
+def check_relative(path: str) -> None:
+    """Refuse a project path that is absolute, leads upwards, or is written in more than one way.
+
+    Raises:
+        UnsafePath: naming the path and what is wrong with it.
+    """
+    if not path or path.startswith("/") or "\\" in path or "\0" in path or (len(path) > 1 and path[1] == ":"):
+        raise UnsafePath(f"{path!r} is not a plain relative path")
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        raise UnsafePath(f"{path!r} has an empty part, '.' or '..'")
+
+
+def safe_path(root: str, path: str) -> str:
+    """The absolute form of a project path, none of whose existing parts is a symbolic link.
+
+    Raises:
+        UnsafePath: the path is not safe.
+    """
+    check_relative(path)
+    current = root
+    parts = path.split("/")
+    for number, part in enumerate(parts, 1):
+        current = os.path.join(current, part)
+        try:
+            mode = os.lstat(current).st_mode
+        except FileNotFoundError:
+            break
+        except NotADirectoryError:
+            break
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            raise UnsafePath(f"{part[:40]!r}… is too long for a file's name") from None
+        if stat.S_ISLNK(mode):
+            raise UnsafePath(f"{'/'.join(parts[:number])} is a symbolic link")
+        if number < len(parts) and not stat.S_ISDIR(mode):
+            raise UnsafePath(f"{'/'.join(parts[:number])} is not a folder")
+    return os.path.join(root, *parts)
+
+
+def read_file(root: str, path: str, limit: int) -> bytes:
+    """The bytes of a regular file at a safe path.
+
+    Args:
+        limit: the most bytes that are read; a longer file comes back one byte longer than that.
+
+    Raises:
+        FileNotFoundError: there is none.
+        UnsafePath: the path is not safe, or is no regular file.
+        OSError: it cannot be read.
+    """
+    absolute = safe_path(root, path)
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(absolute, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnsafePath(f"{path} is a symbolic link") from None
+        raise
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnsafePath(f"{path} is not a regular file")
+        return file.read(limit + 1)
+
+
+def framework(root: str, settings: Settings) -> str:
+    """The test framework: the adapter if given, else told from the runner, else from the project's files."""
+    if settings.adapter:
+        return settings.adapter
+    if settings.runner:
+        return _framework_of_runner(settings.runner)
+    return _framework_of_files(root)
+
+
+def _framework_of_runner(runner: tuple[str, ...]) -> str:
+    words = [os.path.basename(part).removesuffix(".exe").removesuffix(".js").removesuffix(".mjs") for part in runner]
+    for known in ("pytest", "unittest", "vitest", "jest", "playwright"):
+        if known in words:
+            return known
+    if words[0] == "node" and any(part == "--test" or part.startswith("--test-") for part in runner):
+        return "node"
+    return "custom"
+
+
+def _framework_of_files(root: str) -> str:
+    def has(*names: str) -> bool:
+        return any(os.path.isfile(os.path.join(root, name)) for name in names)
+
+    def mentions(name: str, word: bytes) -> bool:
+        try:
+            return word in read_file(root, name, 1 << 20)
+        except OSError:
+            return False
+
+    for known in ("vitest", "jest", "playwright"):
+        configurations = (f"{known}.config.{ending}" for ending in ("js", "ts", "mjs", "cjs", "mts", "cts", "json"))
+        if has(*configurations) or mentions("package.json", f'"{known}"'.encode()):
+            return known
+    if has("pytest.ini", "conftest.py", "tests/conftest.py") or any(
+        mentions(name, b"pytest") for name in ("pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt")
+    ):
+        return "pytest"
+    if has("package.json"):
+        return "node"
+    if has("pyproject.toml", "setup.cfg", "setup.py"):
+        return "unittest"
+    return "custom"

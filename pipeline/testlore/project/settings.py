@@ -1,0 +1,122 @@
+"""``tddswarm.config.json`` as a frozen value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from testlore import canonical
+from testlore.errors import UnsafePath, Unusable
+from testlore.project import safe_files
+
+CONFIG_FILE = "tddswarm.config.json"
+MAX_BYTES = 1 << 20
+_PLUGIN = ("plugins", "ruvector")
+
+
+class Settings(NamedTuple):
+    """What the configuration says, with its defaults.
+
+    Attributes:
+        config_digest: the digest of the file's bytes; of nothing when there is no file.
+        learning: false overrides every plugin.
+        enabled: whether native recall is wanted.
+        plugin_problem: what is wrong inside ``plugins.ruvector``, or empty.
+        dimensions: length of the vectors, 16–2048.
+        timeout_ms: how long a native call may take, 100–60000 ms.
+        embedding: ``feature-vectors`` or ``command``.
+        argv, identity: of the embedding command.
+        runtime: the native engine, ``python`` or ``node``.
+        adapter: the framework, when it is given.
+        runner, agent: argument vectors; empty when not given.
+        environment, services: labels by name.
+        run_seconds: how long one run of a test suite may take, 1–86400 s.
+    """
+
+    config_digest: str = ""
+    learning: bool = True
+    enabled: bool = False
+    plugin_problem: str = ""
+    dimensions: int = 128
+    timeout_ms: int = 10_000
+    embedding: str = "feature-vectors"
+    argv: tuple[str, ...] = ()
+    identity: str = ""
+    runtime: str = "python"
+    adapter: str = ""
+    runner: tuple[str, ...] = ()
+    agent: tuple[str, ...] = ()
+    environment: dict[str, str] = {}  # noqa: RUF012
+    services: dict[str, str] = {}  # noqa: RUF012
+    run_seconds: int = 600
+
+
+def read(root: str) -> bytes:
+    """The bytes of the configuration, empty when there is none.
+
+    Raises:
+        Unusable: ``configuration-invalid``, it cannot be read.
+    """
+    try:
+        data = safe_files.read_file(root, CONFIG_FILE, MAX_BYTES)
+    except FileNotFoundError:
+        return b""
+    except UnsafePath as error:
+        raise Unusable("configuration-invalid", str(error)) from None
+    except OSError as error:
+        raise Unusable("configuration-invalid", f"{CONFIG_FILE} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise Unusable("configuration-invalid", f"{CONFIG_FILE} is larger than {MAX_BYTES} bytes")
+    return data or b" "
+
+
+def parse(data: bytes, *, known_valid: bool = False) -> Settings:
+    """Turn the configuration's bytes into settings.
+
+    A wrong value inside ``plugins.ruvector`` is no error: it stands in ``plugin_problem``, and recall is lexical.
+
+    Args:
+        data: the file's bytes; empty for no file.
+        known_valid: whether these very bytes passed the schema before, so that they need not again.
+
+    Raises:
+        Unusable: ``configuration-invalid``, naming the key, what it was, and what is allowed.
+    """
+    if not data:
+        return Settings()
+    try:
+        config = canonical.loads(data)
+    except ValueError as error:
+        raise Unusable("configuration-invalid", f"{CONFIG_FILE} is not JSON: {error}") from None
+    plugin_problem = "" if known_valid else _check(config)
+    plugin = {} if plugin_problem else config.get("plugins", {}).get("ruvector", {})
+    embedding = plugin.get("embedding", {})
+    return Settings(
+        config_digest=canonical.digest(data),
+        learning=config.get("learning", {}).get("enabled", True),
+        enabled=plugin.get("enabled", False),
+        plugin_problem=plugin_problem,
+        dimensions=int(plugin.get("dimensions", 128)),
+        timeout_ms=int(plugin.get("timeoutMs", 10_000)),
+        embedding=embedding.get("mode", "feature-vectors"),
+        argv=tuple(embedding.get("argv", ())),
+        identity=embedding.get("identity", ""),
+        runtime=plugin.get("runtime", "python"),
+        adapter=config.get("adapter", ""),
+        runner=tuple(config.get("runner", ())),
+        agent=tuple(config.get("agent", ())),
+        environment=config.get("environment", {}),
+        services=config.get("services", {}),
+        run_seconds=int(config.get("validation", {}).get("timeoutSeconds", 600)),
+    )
+
+
+def _check(config: Any) -> str:
+    """Refuse a configuration that is wrong outside the plugin; return what is wrong inside it."""
+    from testlore import schemas
+
+    in_plugin = ""
+    for problem in schemas.problems("config", config):
+        if problem.path[:2] != _PLUGIN:
+            raise Unusable("configuration-invalid", problem.text)
+        in_plugin = in_plugin or problem.text
+    return in_plugin

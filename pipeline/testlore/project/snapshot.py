@@ -1,0 +1,312 @@
+"""A project's source files and their digests, remembered so that only what changed is read again.
+
+A file's digest is remembered with its size, modification and change time, inode and mode. A file that was written so
+shortly before it was read that a later edit could leave all of these as they are is *racily clean*, and read again next
+time; see git's ``Documentation/technical/racy-git``. The result is always what reading every file would give.
+
+In a large git work tree not even every file's state is asked for: git's index holds states too, and git compares them
+faster. While the index has the bytes that it had, a file can have changed only if ``git diff-files`` names it (which
+compares states, not contents), if it is untracked, or if it is one that we watch ourselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from testlore import canonical
+from testlore.cache import SNAPSHOT, SNAPSHOT_FILES, Cache
+from testlore.errors import Fallback
+
+#: Folders that are never part of a project's sources, at any depth.
+IGNORED_FOLDERS = frozenset(
+    ".git node_modules .tddswarm .firecrawl coverage dist build .next "
+    ".venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox".split()
+)
+
+_SMALL = 200  # files up to which reading them all costs no more than remembering them
+_LARGE = 2_000  # files from which comparing with git's index is worth two processes
+_MOST_WATCHED = 1_000
+_MAX_BODY_BYTES = 256 << 20
+_GIT_SECONDS = 60
+_RACY_NS = 2_000_000_000  # the coarsest clock of a common file system ticks every two seconds
+_RACY = "racy"  # a state that no file has
+
+
+class Entry(NamedTuple):
+    """A file as it was when it was read: its state as text, and the digest of its bytes; empty when there was none."""
+
+    state: str
+    digest: str
+
+
+class Snapshot(NamedTuple):
+    """The source files of a project.
+
+    Attributes:
+        digest: digest of ``{path: digest of the file's bytes}``, paths in UTF-16 order.
+        tools: that map, for the files that decide how tests run.
+        files: gives the whole map; costly where nothing changed.
+        derive: gives what a function makes of the whole map, remembered by a name while the map is the same.
+        read: how many files were read for it.
+    """
+
+    digest: str
+    tools: dict[str, str]
+    files: Callable[[], dict[str, str]]
+    derive: Callable[[str, Callable[[dict[str, str]], str]], str]
+    read: int
+
+
+def paths(root: str) -> list[str]:
+    """The project's source files, relative, in UTF-16 order.
+
+    What git tracks, or does not ignore, where git knows the folder; else every file below the root.
+    """
+    return _in_utf16_order(_names(_output(_git(root, *_LIST))) or _walk(root))
+
+
+class Scan:
+    """The taking of one snapshot, begun at once: git works in processes of its own while the caller goes on.
+
+    The cache holds a small sealed head, with the results and the watched files, and a body with every file.
+
+    Args:
+        root: the project's root.
+        tools: the paths whose digests the snapshot shows.
+        cache: where digests are remembered; without it every file is read.
+    """
+
+    def __init__(self, root: str, tools: Iterable[str], cache: Cache | None = None) -> None:
+        self._root = root
+        self._tools = frozenset(tools)
+        self._cache = cache
+        self._begun = time.time_ns()
+        self._read = 0
+        self._head: dict[str, Any] = {}
+        if cache is not None:
+            with contextlib.suppress(Fallback):
+                self._head = cache.read_sealed(SNAPSHOT) or {}
+        self._index = _index(root) if self._head.get("index") else ""
+        asked = {"changed": _CHANGED, "untracked": _UNTRACKED} if self._unchanged_index() else {"listed": _LIST}
+        self._running = {name: _git(root, *arguments) for name, arguments in asked.items()}
+
+    def close(self) -> None:
+        """End what nobody wants to know any more."""
+        while self._running:
+            _, process = self._running.popitem()
+            if process is not None:
+                process.kill()
+                process.communicate()
+
+    def snapshot(self) -> Snapshot:
+        """The sources as they are now."""
+        try:
+            return (self._unchanged_index() and self._since_last()) or self._anew()
+        finally:
+            self.close()
+
+    def _unchanged_index(self) -> bool:
+        return bool(self._index) and self._head.get("index") == self._index
+
+    def _since_last(self) -> Snapshot | None:
+        """The last snapshot, with what may have changed since; ``None`` when its body is lost."""
+        watched = {path: Entry(*entry) for path, entry in self._head["watched"].items()}
+        suspects = self._suspects() | set(self._head["unwatched"])
+        entries = {path: self._entry(path, watched.get(path)) for path in suspects | set(watched)}
+        same = entries.keys() == watched.keys() and all(
+            watched[path].digest == entries[path].digest for path in entries
+        )
+        if same:
+            self._keep_head(watched=_to_watch(entries, suspects))
+            return self._result()
+        body = self._body()
+        return self._finish({**body, **entries}, suspects) if body else None
+
+    def _suspects(self) -> set[str]:
+        """The files that changed in git's eyes, by state, or that git does not track."""
+        found: set[str] = set()
+        for name, arguments in (("changed", _CHANGED), ("untracked", _UNTRACKED)):
+            process = self._running.pop(name) if name in self._running else _git(self._root, *arguments)
+            found.update(_names(_output(process)))
+        return found
+
+    def _anew(self) -> Snapshot:
+        """A snapshot for which every file's state is asked."""
+        process = self._running.pop("listed") if "listed" in self._running else _git(self._root, *_LIST)
+        listed = set(_names(_output(process)))
+        suspects: set[str] = set()
+        self._index, self._head["unwatched"] = "", []
+        if len(listed) > _LARGE and self._cache is not None:
+            self._index = _index(
+                self._root
+            )  # before anything is read, so that what changes meanwhile is seen next time
+            suspects, unwatched = self._suspects(), _unwatched(self._root)
+            self._head["unwatched"] = sorted(unwatched)
+            suspects |= unwatched
+        body = self._body()
+        entries = {path: self._entry(path, body.get(path)) for path in listed or _walk(self._root)}
+        return self._finish(entries, suspects, body)
+
+    def _entry(self, path: str, known: Entry | None) -> Entry:
+        """The file as it is: as it is known when its state is the same, else as it is read."""
+        absolute = os.path.join(self._root, path)
+        try:
+            found = os.lstat(absolute)
+            if not stat.S_ISREG(found.st_mode):
+                return Entry("", "")
+            state = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino} {found.st_mode}"
+            if known is not None and known.state == state:
+                return known
+            self._read += 1
+            with open(absolute, "rb") as file:
+                digest = canonical.digest(file.read())
+        except OSError:
+            return Entry("", "")
+        racy = max(found.st_mtime_ns, found.st_ctime_ns) > self._begun - _RACY_NS
+        return Entry(_RACY if racy else state, digest)
+
+    def _finish(self, entries: dict[str, Entry], suspects: set[str], body: dict[str, Entry] | None = None) -> Snapshot:
+        ordered = {path: entries[path] for path in _in_utf16_order(entries) if entries[path].digest}
+        files = {path: entry.digest for path, entry in ordered.items()}
+        digest = canonical.digest(files)
+        watched = _to_watch(entries, suspects)
+        if len(ordered) < _SMALL:
+            self._cache = None
+        lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
+        if self._cache is not None and ordered != body:
+            with contextlib.suppress(Fallback):
+                self._cache.write(SNAPSHOT_FILES, lines)
+        self._keep_head(
+            body=canonical.digest(lines),
+            digest=digest,
+            index=self._index if len(watched) <= _MOST_WATCHED else "",
+            watched=watched if self._index and len(watched) <= _MOST_WATCHED else {},
+            tools={path: files[path] for path in files if path in self._tools},
+            derived=self._head.get("derived", {}) if self._head.get("digest") == digest else {},
+        )
+        return self._result(files)
+
+    def _result(self, files: dict[str, str] | None = None) -> Snapshot:
+        def whole() -> dict[str, str]:
+            if files is not None:
+                return files
+            body = self._body()
+            if not body:
+                return self._anew().files()
+            return {path: entry.digest for path, entry in body.items()}
+
+        def derive(name: str, work: Callable[[dict[str, str]], str]) -> str:
+            derived: dict[str, str] = self._head["derived"]
+            if name not in derived:
+                self._keep_head(derived={name: work(whole())})
+            return self._head["derived"][name]  # type: ignore[no-any-return]
+
+        return Snapshot(self._head["digest"], self._head["tools"], whole, derive, self._read)
+
+    def _keep_head(self, **changes: Any) -> None:
+        """Change the head, and seal it in the cache unless that is what stands there."""
+        head = {key: value for key, value in self._head.items() if key != "integrity"} | changes
+        head["watched"] = {path: list(entry) for path, entry in head["watched"].items()}
+        sealed = canonical.seal({"schemaVersion": 1, **head})
+        if self._cache is not None and sealed["integrity"] != self._head.get("integrity"):
+            with contextlib.suppress(Fallback):
+                self._cache.write_sealed(SNAPSHOT, sealed)
+        self._head = sealed
+
+    def _body(self) -> dict[str, Entry]:
+        """Every file of the last snapshot; none when the body is not the one that the head was sealed with."""
+        if self._cache is None:
+            return {}
+        with contextlib.suppress(Fallback):
+            lines = self._cache.read(SNAPSHOT_FILES, _MAX_BODY_BYTES) or b""
+            if canonical.digest(lines) == self._head.get("body"):
+                rows = (line.split("\t", 2) for line in os.fsdecode(lines).split("\0") if line)
+                return {path: Entry(state, digest) for digest, state, path in rows}
+        return {}
+
+
+def _to_watch(entries: dict[str, Entry], suspects: set[str]) -> dict[str, Entry]:
+    return {path: entry for path, entry in entries.items() if path in suspects or entry.state == _RACY}
+
+
+def _in_utf16_order(names: Iterable[str]) -> list[str]:
+    """Paths as JavaScript sorts them, by UTF-16 code units."""
+    found = list(names)
+    if all(map(str.isascii, found)):
+        return sorted(found)
+    return sorted(found, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+
+
+def _walk(root: str) -> Iterator[str]:
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        try:
+            entries = list(os.scandir(os.path.join(root, prefix)))
+        except OSError:
+            continue
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                yield prefix + entry.name
+            elif entry.name not in IGNORED_FOLDERS:
+                pending.append(f"{prefix}{entry.name}/")
+
+
+_LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
+_CHANGED = ("diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
+_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default")
+
+
+def _git(root: str, *arguments: str) -> subprocess.Popen[bytes] | None:
+    """A started git that leaves the repository as it is; ``None`` where there is no git."""
+    with contextlib.suppress(OSError):
+        return subprocess.Popen(
+            ["git", *_OPTIONS, *arguments],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    return None
+
+
+def _output(process: subprocess.Popen[bytes] | None) -> bytes:
+    """What git answered: nothing where it does not know the folder."""
+    if process is None:
+        return b""
+    try:
+        output, _ = process.communicate(timeout=_GIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return b""
+    return output if process.returncode == 0 else b""
+
+
+def _names(output: bytes) -> list[str]:
+    found = (name for name in os.fsdecode(output).split("\0") if name)
+    return [name for name in found if IGNORED_FOLDERS.isdisjoint(name.split("/")[:-1])]
+
+
+def _unwatched(root: str) -> set[str]:
+    """The tracked files whose states git was told not to compare (*assume unchanged*, *skip worktree*)."""
+    marked = os.fsdecode(_output(_git(root, "ls-files", "-z", "-v", "--cached"))).split("\0")
+    return {line[2:] for line in marked if line and line[0] != "H"}
+
+
+def _index(root: str) -> str:
+    """The digest of git's index, or nothing where it is not at its usual place."""
+    path = _output(_git(root, "rev-parse", "--git-path", "index")).removesuffix(b"\n")
+    try:
+        with open(os.path.join(os.fsencode(root), path), "rb") as file:
+            return canonical.digest(file.read())
+    except OSError:
+        return ""

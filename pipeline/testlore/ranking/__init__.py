@@ -1,0 +1,1 @@
+"""How records are ranked: words, BM25, and how both scores are fused."""

@@ -1,0 +1,150 @@
+"""Deterministic lexical ranking: Okapi BM25 over :mod:`testlore.ranking.tokens`, and how evidence weighs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from testlore.ranking import tokens
+from testlore.ranking.tokens import QueryFeature
+
+K1 = 1.5  # how soon repeating a feature stops to count
+B = 0.75  # how much a long text is discounted
+
+_MOST_COUNTED = 0xFFFF
+_ACCEPTED_TO_REJECTED = 2.0
+_PER_CAUGHT_DEFECT = 0.1
+_MOST_CAUGHT_DEFECTS = 10
+
+
+class Statistics(NamedTuple):
+    """How often each feature occurs in each of some documents. It holds hashes, no words.
+
+    Attributes:
+        hashes: the features of all documents, document after document, ascending within each; 64 bits each.
+        counts: how often each of them occurs there, as weighed by :func:`testlore.ranking.tokens.features`.
+        starts: where each document begins in both, and where the last one ends.
+    """
+
+    hashes: array[int]
+    counts: array[int]
+    starts: list[int]
+
+    def features(self, number: int) -> array[int]:
+        """The hashed features of a document."""
+        return self.hashes[self.starts[number] : self.starts[number + 1]]
+
+    def part(self, number: int) -> Statistics:
+        """The statistics of one document."""
+        start, end = self.starts[number], self.starts[number + 1]
+        return Statistics(self.hashes[start:end], self.counts[start:end], [0, end - start])
+
+    def holders(self, features: Iterable[str]) -> dict[str, dict[int, int]]:
+        """The documents that have each of some features, and how often; in the order of the documents."""
+        wanted = {tokens.hashed(feature): feature for feature in features}
+        hashes = set(wanted)
+        found: dict[str, dict[int, int]] = {feature: {} for feature in wanted.values()}
+        for number, (start, end) in enumerate(pairwise(self.starts)):
+            for hashed in hashes.intersection(self.hashes[start:end]):
+                found[wanted[hashed]][number] = self.counts[bisect_left(self.hashes, hashed, start, end)]
+        return found
+
+    def idf(self, holders: int) -> float:
+        """How much a feature tells documents apart that so many have: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
+        return math.log(1 + (len(self.starts) - 1 - holders + 0.5) / (holders + 0.5))
+
+    def to_bytes(self) -> bytes:
+        """The hashes and the counts, little-endian."""
+        return b"".join(_little_endian(numbers).tobytes() for numbers in (self.hashes, self.counts))
+
+
+class Match(NamedTuple):
+    """How a document matches a query.
+
+    Attributes:
+        words: the score of each word of the query that it has, in the query's order.
+        related: whether it shares a term with the query, and not beginnings alone.
+    """
+
+    words: dict[str, float]
+    related: bool
+
+
+def statistics(texts: Iterable[str]) -> Statistics:
+    """Count the features of documents."""
+    hashes, counts, starts = array("Q"), array("H"), [0]
+    for one in texts:
+        found = sorted((tokens.hashed(feature), count) for feature, count in tokens.features(one).items())
+        hashes.extend([hashed for hashed, _ in found])
+        counts.extend([min(count, _MOST_COUNTED) for _, count in found])
+        starts.append(len(hashes))
+    return Statistics(hashes, counts, starts)
+
+
+def joined(parts: Iterable[Statistics]) -> Statistics:
+    """The statistics of the documents of all parts, in order."""
+    hashes, counts, starts = array("Q"), array("H"), [0]
+    for part in parts:
+        starts += [len(hashes) + start for start in part.starts[1:]]
+        hashes += part.hashes
+        counts += part.counts
+    return Statistics(hashes, counts, starts)
+
+
+def from_bytes(data: bytes, starts: list[int]) -> Statistics:
+    """What :meth:`Statistics.to_bytes` wrote.
+
+    Raises:
+        ValueError: it is not that.
+    """
+    if starts != sorted(starts) or starts[:1] != [0] or len(data) != 10 * starts[-1]:
+        raise ValueError("the statistics do not fit their documents")
+    hashes, counts = array("Q"), array("H")
+    hashes.frombytes(data[: 8 * starts[-1]])
+    counts.frombytes(data[8 * starts[-1] :])
+    return Statistics(_little_endian(hashes), _little_endian(counts), starts)
+
+
+def _little_endian(numbers: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers
+
+
+def bm25(query: Sequence[QueryFeature], documents: Statistics) -> list[Match]:
+    """Score every document for a query with Okapi BM25.
+
+    Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), equation 3.15, with the
+    inverse document frequency of Lucene, which is never negative, and the weights of the query's features. Names of
+    tests count as often as :func:`testlore.ranking.tokens.features` says before the saturation (section 3.6, fields).
+
+    Returns:
+        One match a document, empty exactly when the document shares no feature with the query.
+    """
+    lengths = [sum(documents.counts[start:end]) for start, end in pairwise(documents.starts)]
+    average = sum(lengths) / len(lengths) if lengths else 0.0
+    found: list[Match] = [Match({}, False) for _ in lengths]
+    holders_of = documents.holders(wanted.feature for wanted in query)
+    for wanted in query:
+        holders = holders_of[wanted.feature]
+        weight = wanted.weight * documents.idf(len(holders))
+        for number, frequency in holders.items():
+            saturation = frequency + K1 * (1 - B + B * lengths[number] / average)
+            words, related = found[number]
+            words[wanted.word] = words.get(wanted.word, 0.0) + weight * frequency * (K1 + 1) / saturation
+            found[number] = Match(words, related or wanted.relates)
+    return found
+
+
+def evidence_weight(record: dict[str, Any]) -> float:
+    """How much an episode's evidence counts: rejected 0.5; accepted 1, and 0.1 more a caught defect up to ten."""
+    if record["outcome"] == "rejected":
+        return 1 / _ACCEPTED_TO_REJECTED
+    caught: int = record["evidence"]["caughtDefects"]
+    return 1 + _PER_CAUGHT_DEFECT * min(caught, _MOST_CAUGHT_DEFECTS)

@@ -1,0 +1,228 @@
+"""How a recall ranks: the exact lexical score, fused with the native similarity, weighed by evidence.
+
+For every record that was found::
+
+    lexical = BM25 / the best BM25
+    native  = similarity, brought to 0..1
+    fused   = (1 - share) * lexical + share * native
+    score   = fused * evidence weight * novelty
+
+A weighted sum of normalized scores, as CombSUM of Fox and Shaw, *Combination of Multiple Searches* (TREC-2, 1994). The
+share of the native similarity is small where it is made of the same words, hashed: collisions then cost little, and it
+settles what BM25 leaves close. It is larger where a model knows what words alone do not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from testlore.memory import store
+from testlore.memory.store import Record
+from testlore.ranking import bm25, tokens
+from testlore.ranking.bm25 import Match, Statistics
+
+FEATURE_SHARE = 0.2
+MODEL_SHARE = 0.4
+NEAREST = 20  # a model says of every record how near it is; only the nearest count as found by it
+
+_DIGITS = 6
+_NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes teach the same
+
+
+class Words(NamedTuple):
+    """The lexical side of a recall.
+
+    Attributes:
+        documents: the statistics of the records.
+        matches: how each of them matches the query.
+    """
+
+    documents: Statistics
+    matches: list[Match]
+
+
+class RankedEpisode(NamedTuple):
+    """A record and why it stands where it stands.
+
+    Attributes:
+        record: the record.
+        score: ``fused * evidence * novelty``, which ranks it.
+        words: what each word of the query adds to ``lexical``.
+        lexical: their sum, 0 to 1.
+        similarity: the native similarity, 0 to 1; ``None`` in lexical recall.
+        native: the similarity, brought to 0..1.
+        share: how much of ``fused`` is ``native``.
+        fused: the two together.
+        evidence: the weight of the record's evidence.
+        novelty: 1, or less where a better hit teaches the same.
+        duplicate_of: the id of that better hit, or empty.
+        found_by: ``lexical``, ``native`` or ``both``.
+    """
+
+    record: Record
+    score: float
+    words: dict[str, float] = {}  # noqa: RUF012
+    lexical: float = 0.0
+    similarity: float | None = None
+    native: float = 0.0
+    share: float = 0.0
+    fused: float = 0.0
+    evidence: float = 1.0
+    novelty: float = 1.0
+    duplicate_of: str = ""
+    found_by: str = "lexical"
+
+    def explanation(self) -> dict[str, Any]:
+        """The numbers that make the score, as the answer's schema describes them."""
+        found: dict[str, Any] = {
+            "words": [{"word": word, "weight": weight} for word, weight in self.words.items()],
+            "lexical": self.lexical,
+        }
+        if self.similarity is not None:
+            found |= {"similarity": self.similarity, "native": self.native, "nativeShare": self.share}
+        found |= {"fused": self.fused, "evidence": self.evidence, "novelty": self.novelty}
+        if self.duplicate_of:
+            found["nearDuplicateOf"] = self.duplicate_of
+        return found
+
+
+def unasked(record: Record) -> RankedEpisode:
+    """A record that comes back for a query that asks for nothing in particular."""
+    return RankedEpisode(record, 0.0, evidence=round(bm25.evidence_weight(record), _DIGITS))
+
+
+def matched(documents: Statistics, query: str) -> Words:
+    """Match the records with these statistics against a query."""
+    return Words(documents, bm25.bm25(tokens.wanted(query), documents))
+
+
+def by_words(records: Sequence[Record], words: Words, limit: int) -> list[RankedEpisode]:
+    """Rank the records that share a term with the query by BM25 and evidence."""
+    matches = words.matches
+    related = [number for number, match in enumerate(matches) if match.related]
+    ranked = _fused(records, matches, related, [None] * len(records), [0.0] * len(records), 0.0)
+    return _different_first(ranked, records, words.documents, limit)
+
+
+def by_features(
+    records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int
+) -> list[RankedEpisode]:
+    """Rank the records that share a term with the query, and that the engine found, by both.
+
+    The similarity is divided by the greatest of these records.
+
+    Args:
+        similarity: of each record, by its id.
+    """
+    matches = words.matches
+    nearness = [similarity.get(record["id"]) for record in records]
+    found = [number for number, match in enumerate(matches) if match.related and nearness[number] is not None]
+    greatest = max((nearness[number] or 0.0 for number in found), default=0.0) or 1.0
+    native = [(value or 0.0) / greatest for value in nearness]
+    ranked = _fused(records, matches, found, nearness, native, FEATURE_SHARE)
+    return _different_first(ranked, records, words.documents, limit)
+
+
+def by_model(
+    records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int
+) -> list[RankedEpisode]:
+    """Rank the records that share a term with the query, or that are among the nearest, by both.
+
+    Models put all texts of one kind near each other, so the similarity is measured from the least to the greatest.
+
+    Args:
+        similarity: of each record, by its id.
+    """
+    matches = words.matches
+    nearness = [similarity.get(record["id"], 0.0) for record in records]
+    least, greatest = min(nearness, default=0.0), max(nearness, default=0.0)
+    native = [(value - least) / (greatest - least) if greatest > least else float(value > 0) for value in nearness]
+    by_nearness = sorted(
+        range(len(records)), key=lambda number: (-nearness[number], store.newest_first(records[number]))
+    )
+    nearest = {number for number in by_nearness[:NEAREST] if nearness[number] > 0}
+    found = [number for number, match in enumerate(matches) if match.related or number in nearest]
+    ranked = _fused(records, matches, found, nearness, native, MODEL_SHARE)
+    names = {(True, True): "both", (True, False): "lexical", (False, True): "native"}
+    ranked = [
+        one._replace(found_by=names[matches[number].related, number in nearest])
+        for number, one in zip(found, ranked, strict=True)
+    ]
+    return _different_first(ranked, records, words.documents, limit)
+
+
+def _fused(
+    records: Sequence[Record],
+    matches: Sequence[Match],
+    found: Sequence[int],
+    similarity: Sequence[float | None],
+    native: Sequence[float],
+    share: float,
+) -> list[RankedEpisode]:
+    """The records with these numbers, in this order, each with all that makes its score, as it is printed."""
+    best = max((sum(matches[number].words.values()) for number in found), default=0.0) or 1.0
+    ranked = []
+    for number in found:
+        words = {word: round(score / best, _DIGITS) for word, score in matches[number].words.items()}
+        exact = round(sum(words.values()), _DIGITS)
+        near = round(native[number], _DIGITS)
+        fused = round((1 - share) * exact + share * near, _DIGITS)
+        evidence = round(bm25.evidence_weight(records[number]), _DIGITS)
+        value = similarity[number]
+        ranked.append(
+            RankedEpisode(
+                records[number],
+                round(fused * evidence, _DIGITS),
+                words,
+                exact,
+                None if value is None else round(value, _DIGITS),
+                near,
+                share,
+                fused,
+                evidence,
+            )
+        )
+    return ranked
+
+
+def _different_first(
+    ranked: list[RankedEpisode], records: Sequence[Record], documents: Statistics, limit: int
+) -> list[RankedEpisode]:
+    """The first ``limit`` records by score, a near-duplicate of a better one behind all different ones.
+
+    All near-duplicates get one novelty, so that the best of them scores no more than the last different one. A record
+    without patterns is no near-duplicate of any: tags alone say too little.
+    """
+    ranked = sorted(ranked, key=lambda one: (-one.score, store.newest_first(one.record)))
+    numbers = {record["id"]: number for number, record in enumerate(records)}
+    different: list[RankedEpisode] = []
+    seen: list[set[int]] = []
+    duplicates: list[RankedEpisode] = []
+    for one in ranked:
+        features = set(documents.features(numbers[one.record["id"]])) if one.record["patterns"] else set()
+        twin = next((number for number, other in enumerate(seen) if _jaccard(features, other) >= _NEAR_DUPLICATE), None)
+        if twin is None:
+            different.append(one)
+            seen.append(features)
+        else:
+            duplicates.append(one._replace(duplicate_of=different[twin].record["id"]))
+        if len(different) == limit:
+            break
+    return [*different, *_behind(different, duplicates)][:limit]
+
+
+def _behind(different: list[RankedEpisode], duplicates: list[RankedEpisode]) -> Iterator[RankedEpisode]:
+    if not duplicates:
+        return
+    last, best = different[-1].score, duplicates[0].score
+    novelty = int(min(1.0, last / best) * 10**_DIGITS) / 10**_DIGITS if best else 1.0
+    for one in duplicates:
+        yield one._replace(novelty=novelty, score=round(one.fused * one.evidence * novelty, _DIGITS))
+
+
+def _jaccard(one: set[int], other: set[int]) -> float:
+    if not one or not other:
+        return 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared)

@@ -1,0 +1,253 @@
+"""Words and subwords of code and prose.
+
+A *term* is what two texts must share to be related: a word, a part of an identifier, neighbouring parts, or the whole
+identifier, case-folded and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms.
+A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization
+are no strangers. A beginning alone relates no two texts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+NAME_WEIGHT = 3  # how often a word counts in the name of a test, which says what the test is about
+
+_NAMES_IN_GIST = 4
+_PAIR_WEIGHT = 0.5  # two words of a query that stand side by side
+_BEGINNING_WEIGHT = 0.5
+_WEAK_WEIGHT = 0.4
+_BEGINNING = 5  # characters
+_MARK = "*"  # ends a beginning; no term holds it
+
+_WORD = re.compile(r"\w+")
+_ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME = (  # compiled when episodes are read; a warm recall reads none
+    r"\bdef\s+(test\w*)|\bclass\s+(\w+)"
+    r"|\b(?:it|test|describe|suite)(?:\.\w+)*\s*(?:\([^()]*\)\s*)?\(\s*(?:'([^'\n]*)'|\"([^\"\n]*)\"|`([^`]*)`)"
+)
+_STOP_WORDS = frozenset(
+    "a an and are as at be by can do does for from has have if in into is it its of on or so that the their then "
+    "there this to was we were which will with test".split()
+)
+# What nearly every test's code holds, and says nothing of what is tested.
+_BOILERPLATE = frozenset(
+    "def class self assert return import from async await const let var function expect should true false none null "
+    "undefined pytest raises parametrize mark fixture new this if else for in with as try except lambda yield require "
+    "equal done it describe test tests the".split()
+)
+# Programmers write these short, or not: the long form counts as the short one.
+_SHORT_FORMS = {
+    long: short
+    for short, *forms in map(
+        str.split,
+        (
+            "arg argument",
+            "async asynchronous",
+            "attr attribute",
+            "auth authentication authenticate",
+            "bool boolean",
+            "char character",
+            "config configuration configure",
+            "del delete",
+            "dict dictionary",
+            "dir directory",
+            "doc documentation docstring",
+            "env environ environment",
+            "err error",
+            "exec execute execution",
+            "expr expression",
+            "func function",
+            "init initialize initialization",
+            "int integer",
+            "iter iterate iterator iteration",
+            "max maximum",
+            "min minimum",
+            "num number",
+            "param parameter",
+            "prop property",
+            "ref reference",
+            "req request",
+            "resp response",
+            "spec specification",
+            "str string",
+            "temp temporary",
+        ),
+    )
+    for long in forms
+}
+# What a change does, not what a test is about: these words of a query count less.
+_WEAK_WORDS = (
+    "add use fix support remove make allow ensure change update new improve drop introduce implement handle rename "
+    "deprecate enable disable provide move replace switch simplify extend tweak adjust correct avoid prevent raise "
+    "refactor clean check work issue bug problem case behavior behaviour feature missing better properly correctly "
+    "when not but all any how what where while would could may might must only just also more most other some such no "
+    "nor than still now instead via per using without within before after about like get set both each every same them "
+    "they you your our"
+)
+
+
+class QueryFeature(NamedTuple):
+    """A feature that a query asks for.
+
+    Attributes:
+        feature: the term or beginning.
+        word: the word of the query that it comes from, or two words.
+        weight: how much it counts, 0 to 1.
+        relates: whether a text that has it is related to the query by it alone.
+    """
+
+    feature: str
+    word: str
+    weight: float
+    relates: bool
+
+
+def episode_text(record: dict[str, Any]) -> str:
+    """What of an episode is searched: its tags, warnings and patterns."""
+    marks = " ".join([*record["tags"], *record["warnings"]])
+    return "\n".join([marks, *(pattern["content"] for pattern in record["patterns"])])
+
+
+def gist(record: dict[str, Any]) -> str:
+    """What an embedding model reads of an episode: the names of its tests in words, four times, then its whole text.
+
+    Names come first and often because they say what a test is about, and because models average, and cut off what is
+    long. An episode without names is read as it is.
+    """
+    text = episode_text(record)
+    named = telling_words(names(text)) * _NAMES_IN_GIST
+    return "\n".join([" ".join(named), text]) if named else text
+
+
+def telling_words(text: str) -> list[str]:
+    """The words of a text, in order and case-folded, without single letters and what nearly every test's code holds."""
+    return [word for word in words(text) if len(word) > 1 and word not in _BOILERPLATE]
+
+
+def names(text: str) -> str:
+    """The names of the tests and classes in a text of Python or JavaScript code."""
+    return "\n".join(name for found in re.findall(_NAME, text) for name in found if name)
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order, each as often as it occurs; stop words and single letters left out."""
+    return [feature for word in _words(text) for feature in _features_of_word(word) if feature[-1] != _MARK]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order and case-folded, identifiers split into their parts; nothing is left out."""
+    return [part.casefold() for word in _words(text) for part in _parts(word)]
+
+
+def features(text: str) -> dict[str, int]:
+    """How often each feature occurs in a text; what stands in the name of a test counts :data:`NAME_WEIGHT` times."""
+    found = Counter(feature for word in _words(text) for feature in _features_of_word(word))
+    for word in _words(names(text)):
+        for feature in _features_of_word(word):
+            found[feature] += NAME_WEIGHT - 1
+    return found
+
+
+def wanted(query: str) -> list[QueryFeature]:
+    """What a query asks for, each feature once: those of its words, and its neighbouring words written as one."""
+    found: dict[str, QueryFeature] = {}
+    written = _words(query)
+    for word in written:
+        for feature in _features_of_word(word):
+            is_beginning = feature[-1] == _MARK
+            weight = _WEAK_WEIGHT if feature in _weak_terms() else _BEGINNING_WEIGHT if is_beginning else 1.0
+            found.setdefault(feature, QueryFeature(feature, word, weight, not is_beginning))
+    parts = [part for word in written for part in _parts(word)]
+    for one, other in pairwise(parts):
+        joined = _common((one + other).casefold())
+        found.setdefault(joined, QueryFeature(joined, f"{one} {other}", _PAIR_WEIGHT, True))
+    return list(found.values())
+
+
+@lru_cache(maxsize=1)
+def _weak_terms() -> frozenset[str]:
+    return frozenset(_common(word) for word in _WEAK_WORDS.split())
+
+
+@lru_cache(maxsize=1 << 16)
+def hashed(feature: str) -> int:
+    """A feature's 64-bit hash, the same on every platform and run."""
+    return int.from_bytes(blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+@lru_cache(maxsize=1 << 14)
+def _features_of_word(word: str) -> tuple[str, ...]:
+    parts = [part.casefold() for part in _parts(word)]
+    counting = [part for part in parts if len(part) > 1 and part not in _STOP_WORDS]
+    found = [_common(part) for part in counting]
+    if len(parts) > 2:
+        found += [_common(one + other) for one, other in pairwise(parts)]
+    if len(parts) > 1:
+        found.append(_common("".join(parts)))
+    found = [term for term in found if term not in _STOP_WORDS]
+    return (*found, *(part[:_BEGINNING] + _MARK for part in counting if len(part) >= _BEGINNING))
+
+
+def _parts(word: str) -> list[str]:
+    """The parts of an identifier: ``parseHTTPResponse2_ok`` has parse, HTTP, Response, 2 and ok."""
+    if word.isascii():
+        return _ASCII_PART.findall(word)
+    parts: list[str] = []
+    for piece in word.split("_"):
+        start = 0
+        for at in range(1, len(piece)):
+            if _is_boundary(piece, at):
+                parts.append(piece[start:at])
+                start = at
+        if piece:
+            parts.append(piece[start:])
+    return parts
+
+
+def _is_boundary(word: str, at: int) -> bool:
+    """Whether a new part of ``word`` begins at ``at``, as in ``aB``, ``ABc`` (before B), ``a1`` and ``1a``."""
+    before, char, after = word[at - 1], word[at], word[at + 1 : at + 2]
+    if char.isnumeric() != before.isnumeric():
+        return True
+    return char.isupper() and (before.islower() or (before.isupper() and after.islower()))
+
+
+def _common(word: str) -> str:
+    """The form in which a word is compared: its stem, in the short form that programmers use."""
+    root = stem(word)
+    return _SHORT_STEMS.get(root, root)
+
+
+def stem(word: str) -> str:
+    """A word without the endings of English plurals and verb forms; other words as they are.
+
+    Light on purpose, in the spirit of Harman's S-stemmer (*How effective is suffixing?*, JASIS 42(1), 1991) with
+    ``-ed``, ``-ing`` and a final ``-e`` besides: reject, rejects, rejected and rejecting meet, unlike words do not.
+    """
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith(("ies", "ied")):
+        return word[:-3] + "y" if len(word) > 4 else word
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) >= 3 and re.search("[aeiouy]", root):
+            word = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+_SHORT_STEMS = {stem(long): short for long, short in _SHORT_FORMS.items()}

@@ -1,0 +1,76 @@
+"""``embed``: a unit vector for every episode in scope, and for the query.
+
+Vectors are kept by the digest of their text and of the provider, so that only what is new is embedded. The file is one
+line of sealed JSON, then the vectors as little-endian float32, row after row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from testlore import canonical, embedding
+from testlore.cache import EMBEDDINGS, Cache
+from testlore.errors import Fallback
+from testlore.ranking import tokens
+from testlore.stages.key import Key
+from testlore.stages.validate import Scope
+
+_MAX_BYTES = 4 << 20
+
+
+class Vectors(NamedTuple):
+    """The vectors of the episodes in the order of the key, and of the query if one was asked for."""
+
+    rows: list[bytes]
+    query: bytes | None
+
+
+def read_kept(cache: Cache, key: Key, dimensions: int) -> dict[str, bytes]:
+    """The kept vectors of this provider, by the digest of their text; none when the file does not fit its seal."""
+    try:
+        data = cache.read(EMBEDDINGS, _MAX_BYTES) or b""
+        head, _, body = data.partition(b"\n")
+        value = canonical.loads(head)
+    except (Fallback, ValueError):
+        return {}
+    if not canonical.is_sealed(value) or value.get("provider") != key.provider:
+        return {}
+    size, names = 4 * dimensions, value.get("texts")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return {}
+    if value.get("digest") != canonical.digest(body) or len(body) != size * len(names):
+        return {}
+    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(names)}
+
+
+def covers(kept: dict[str, bytes], key: Key) -> bool:
+    """Whether every episode's vector is kept."""
+    return all(name in kept for name in key.texts)
+
+
+def run(root: str, cache: Cache, scope: Scope, key: Key, query: str | None) -> Vectors:
+    """Embed what is not kept, and the query, in one call of the provider; keep what is new.
+
+    Raises:
+        Fallback: the provider cannot deliver, or the cache cannot be written.
+    """
+    configured = scope.settings
+    kept = read_kept(cache, key, configured.dimensions)
+    wanted = dict(zip(key.texts, scope.eligible, strict=True))
+    missing = [name for name in wanted if name not in kept]
+    provider = embedding.provider(configured)
+    read = tokens.gist if provider.MODE == "external-embedding" else tokens.episode_text
+    texts = [read(wanted[name]) for name in missing]
+    vectors = provider.vectors(root, configured, texts, query)
+    asked = vectors.pop() if query is not None else None
+    kept.update(zip(missing, vectors, strict=True))
+    if missing or len(kept) > len(wanted):
+        _keep(cache, key, {name: kept[name] for name in wanted})
+    return Vectors([kept[name] for name in key.texts], asked)
+
+
+def _keep(cache: Cache, key: Key, vectors: dict[str, bytes]) -> None:
+    body = b"".join(vectors.values())
+    head = {"schemaVersion": 1, "provider": key.provider, "texts": list(vectors), "digest": canonical.digest(body)}
+    line = canonical.dumps(canonical.seal(head)) + "\n"
+    cache.write(EMBEDDINGS, canonical.to_bytes(line) + body)

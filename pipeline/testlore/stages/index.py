@@ -1,0 +1,139 @@
+"""``index``: the native database, built once for a key and reused while its sealed metadata and its bytes agree."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from testlore import canonical, engines
+from testlore.cache import FOLDER, Cache
+from testlore.child import Child
+from testlore.engines import MAX_DATABASE_BYTES, Engine
+from testlore.errors import Fallback
+from testlore.memory import store
+from testlore.stages.key import Key
+from testlore.stages.validate import Scope
+
+
+class Index(NamedTuple):
+    """A native database whose bytes are those that its metadata was sealed with.
+
+    Attributes:
+        ids: the episode of each row.
+        data: its bytes.
+        state: its file's device, inode, size and modification time when it was checked.
+        cache: ``built`` or ``reused``.
+    """
+
+    ids: list[str]
+    data: bytes
+    state: tuple[int, ...]
+    cache: str
+
+
+def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | None:
+    """The database in the cache if it is the one of this key; ``None`` if there is none, or one of another key.
+
+    Raises:
+        Fallback: ``ruvector-cache-corrupt``, ``ruvector-cache-scope-mismatch``, ``ruvector-cache-unsafe``.
+    """
+    metadata = cache.read_sealed(engine.METADATA)
+    if metadata is None or metadata.get("key") != key.key:
+        return None
+    if metadata.get("ids") != key.ids or metadata.get("dimensions") != dimensions:
+        raise Fallback("ruvector-cache-scope-mismatch")
+    state = file_state(cache, engine)
+    data = cache.read(engine.DATABASE, MAX_DATABASE_BYTES)
+    if data is not None and len(data) == metadata.get("bytes") and canonical.digest(data) == metadata.get("digest"):
+        return Index(key.ids, data, state, "reused")
+    if cache.read_sealed(engine.METADATA) != metadata:  # somebody put another index in place between the two reads
+        return None
+    fault = "is missing" if data is None else "is not what its metadata was sealed with"
+    raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} {fault}")
+
+
+def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
+    """What changes whenever somebody else puts another database in place; empty when there is none."""
+    try:
+        found = os.lstat(cache.path(engine.DATABASE))
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
+    """Build the database of this key while nobody else builds, or reuse the one that somebody else built meanwhile.
+
+    Args:
+        vectors: gives the episodes' vectors; called only when there is something to build.
+
+    Raises:
+        Fallback: it is corrupt, busy, unsafe or unwritable, or the worker failed.
+    """
+    configured = scope.settings
+    worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)  # it loads while we wait and embed
+    try:
+        with cache.lock(configured.timeout_ms / 1000):
+            found = reuse(cache, engine, key, configured.dimensions)
+            if found is not None:
+                return found
+            if not store.is_current(root, scope.store):
+                raise Fallback("ruvector-cache-busy", "the store changed meanwhile")
+            cache.sweep()
+            return _build(root, cache, engine, worker, configured.dimensions, key, vectors())
+    finally:
+        worker.kill()
+
+
+def _build(
+    root: str, cache: Cache, engine: Engine, worker: Child, dimensions: int, key: Key, rows: list[bytes]
+) -> Index:
+    with cache.new_file(engine.DATABASE) as path:
+        _check_room(path, engine.room(sum(map(len, rows))))
+        engines.build(worker, os.path.relpath(path, root), dimensions, rows)
+        if not os.path.isfile(path):
+            raise Fallback("ruvector-invalid-worker-output", "the engine made no database")
+        with open(path, "rb") as file:
+            data = file.read(MAX_DATABASE_BYTES + 1)
+        if len(data) > MAX_DATABASE_BYTES:
+            raise Fallback("ruvector-request-too-large", f"the database is larger than {MAX_DATABASE_BYTES} bytes")
+        cache.remove(engine.METADATA)  # a database without metadata is no index; one with another's would be corrupt
+    metadata: dict[str, Any] = {
+        "schemaVersion": 1,
+        "key": key.key,
+        "dimensions": dimensions,
+        "sdk": {"name": key.sdk.name, "version": key.sdk.version},
+        "ids": key.ids,
+        "bytes": len(data),
+        "digest": canonical.digest(data),
+    }
+    cache.write_sealed(engine.METADATA, metadata)
+    return Index(key.ids, data, file_state(cache, engine), "built")
+
+
+def _check_room(path: str, size: int) -> None:
+    """Fail here, with a plain OSError, when the disk has no room: an engine would only say that it failed."""
+    with open(path, "wb") as file:
+        file.write(bytes(size))
+        file.flush()
+        os.fsync(file.fileno())
+    os.unlink(path)
+
+
+@contextlib.contextmanager
+def opened(cache: Cache, engine: Engine, found: Index) -> Iterator[str]:
+    """The path under which a worker may open the database, from the project's root, its working directory.
+
+    Where opening changes the bytes, it is given a copy of its own of those that were verified: so the sealed file
+    fits its seal after every use, and any number of recalls can ask at once.
+
+    Raises:
+        Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
+    """
+    if engine.OPENING_CHANGES:
+        with cache.private_copy(engine.DATABASE, found.data) as path:
+            yield path
+    else:
+        yield f"{FOLDER}/{engine.DATABASE}"

@@ -1,0 +1,59 @@
+"""``key``: what counts. The cache key is a digest over everything that decides the native database."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from testlore import canonical, digests, embedding
+from testlore.engines import Engine, Sdk
+from testlore.errors import Fallback
+from testlore.stages.validate import Scope
+
+_FORMAT = 1
+
+
+class Key(NamedTuple):
+    """The cache key and what went into it.
+
+    Attributes:
+        key: 64 hex digits.
+        ids: the eligible episodes, in the order of the database's rows.
+        texts: digest of each one's text.
+        provider: digest of the embedding provider's identity, the dimensions, and the code that chooses its words.
+        sdk: the native engine.
+    """
+
+    key: str
+    ids: list[str]
+    texts: list[str]
+    provider: str
+    sdk: Sdk
+
+
+def run(root: str, scope: Scope, texts: list[str], engine: Engine, sdk: Sdk) -> Key:
+    """Compute the key of the database that today's episodes, settings and SDK make.
+
+    Args:
+        texts: the digest of each eligible episode's text.
+
+    Raises:
+        Fallback: ``ruvector-empty-scope-or-query``: no episode is in scope.
+    """
+    if not scope.eligible:
+        raise Fallback("ruvector-empty-scope-or-query", f"no episode of the framework {scope.framework}")
+    configured = scope.settings
+    identity = embedding.provider(configured).identity(root, configured)
+    words = digests.of("words")
+    provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity, "words": words})
+    ids = [record["id"] for record in scope.eligible]
+    key = canonical.digest(
+        {
+            "format": _FORMAT,
+            "framework": scope.framework,
+            "provider": provider,
+            "sdk": [sdk.name, sdk.version, sdk.digest],
+            "code": digests.of("index", *engine.CODE),
+            "episodes": list(zip(ids, texts, strict=True)),
+        }
+    )
+    return Key(key, ids, texts, provider, sdk)

@@ -1,0 +1,45 @@
+"""``query``: ask the native database for the episodes nearest to the query."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from testlore import engines
+from testlore.cache import Cache
+from testlore.child import Child
+from testlore.engines import Engine
+from testlore.errors import Fallback
+from testlore.stages import index
+from testlore.stages.index import Index
+
+
+class Hit(NamedTuple):
+    """An episode that the engine found: an opaque id until it is joined to an intact record."""
+
+    id: str
+    similarity: float
+
+
+def run(
+    cache: Cache, engine: Engine, worker: Child, found: Index, dimensions: int, vector: bytes, *, stay: bool = False
+) -> list[Hit]:
+    """All rows of the database by similarity, nearest first.
+
+    Args:
+        stay: whether the worker, if it answered, shall wait for another question.
+
+    Raises:
+        Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile; or it needs a
+            copy that cannot be written.
+    """
+    answered = False
+    try:
+        with index.opened(cache, engine, found) as path:
+            rows = engines.search(worker, path, dimensions, vector, len(found.ids), stay=stay)
+        answered = True
+    finally:  # whatever the worker said: it may have been about another database
+        if not (answered and stay):
+            worker.kill()
+        if index.file_state(cache, engine) != found.state:
+            raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
+    return [Hit(found.ids[row.row], row.similarity) for row in rows]

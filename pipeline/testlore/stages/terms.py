@@ -1,0 +1,79 @@
+"""What the lexical side of a recall counts: hashed term statistics of the episodes in scope.
+
+They are made anew from the canonical records whenever they do not fit, and kept beside a native index, so that a warm
+recall reads no text. The file is one line of sealed JSON, then hashes and counts: no word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+from testlore import canonical, digests
+from testlore.cache import TERMS, Cache
+from testlore.errors import Fallback
+from testlore.ranking import bm25, tokens
+from testlore.ranking.bm25 import Statistics
+from testlore.stages.validate import Scope
+
+_MAX_BYTES = 8 << 20
+
+
+class Terms(NamedTuple):
+    """The statistics of the episodes in scope, in their order, and whether the cache holds just these."""
+
+    statistics: Statistics
+    kept: bool
+
+
+def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
+    """Read the statistics of the episodes in scope, and make those that are not kept.
+
+    Args:
+        texts: the digest of each one's text.
+    """
+    names, kept = _read(cache, scope)
+    if names == texts:
+        return Terms(kept, True)
+    known = {name: number for number, name in enumerate(names)}
+    parts = [
+        kept.part(known[name]) if name in known else bm25.statistics([tokens.episode_text(record)])
+        for name, record in zip(texts, scope.eligible, strict=True)
+    ]
+    return Terms(bm25.joined(parts), False)
+
+
+def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
+    """Keep the statistics beside a native index, if they are not; where that fails they are made anew next time."""
+    if terms.kept:
+        return
+    body = terms.statistics.to_bytes()
+    head = {
+        "schemaVersion": 1,
+        "code": _code(),
+        "texts": texts,
+        "starts": terms.statistics.starts,
+        "digest": canonical.digest(body),
+    }
+    with contextlib.suppress(Fallback):
+        cache.write(TERMS, canonical.to_bytes(canonical.dumps(canonical.seal(head)) + "\n") + body)
+
+
+def _code() -> str:
+    return digests.of("statistics")
+
+
+def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
+    """The kept statistics and the digests of their texts; none where they do not fit their seal and today's code."""
+    nothing: tuple[list[str], Statistics] = ([], bm25.joined([]))
+    if not scope.settings.enabled or scope.settings.plugin_problem:
+        return nothing
+    try:
+        head, _, body = (cache.read(TERMS, _MAX_BYTES) or b"").partition(b"\n")
+        value = canonical.loads(head)
+        if not canonical.is_sealed(value) or value.get("digest") != canonical.digest(body) or value["code"] != _code():
+            return nothing
+        found = bm25.from_bytes(body, value["starts"])
+        return (value["texts"], found) if len(value["texts"]) == len(found.starts) - 1 else nothing
+    except (Fallback, KeyError, TypeError, ValueError):
+        return nothing

@@ -1,0 +1,116 @@
+"""Terms and features: what relates texts, and what they are compared by."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from testlore.ranking import tokens
+
+RECORD = {
+    "tags": ["boundary"],
+    "warnings": [],
+    "patterns": [{"content": "class TestCart:\n    def test_zero_total(self):\n        assert total([]) == 0"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("zero boundary", {"zero", "boundary"}),
+        ("test_zero_boundary", {"zero", "boundary", "zeroboundary"}),
+        ("testZeroBoundary", {"zero", "boundary", "zeroboundary"}),
+        ("parseHTTPResponse2", {"pars", "http", "resp", "parsehttp", "httpresponse".removesuffix("e")}),
+        ("Größe_prüfen", {"grösse", "prüfen", "grösseprüfen"}),
+        ("ﬁle", {"fil"}),
+        ("rejects rejected rejecting", {"reject"}),
+        ("argument arguments args", {"arg"}),
+    ],
+)
+def test_a_text_has_the_terms_of_its_words_and_of_their_parts(written: str, expected: set[str]) -> None:
+    assert expected <= set(tokens.terms(written))
+
+
+@pytest.mark.parametrize("written", ["", "test", "the of and", "a b c", "!?", "\n"])
+def test_stop_words_and_single_letters_are_no_terms(written: str) -> None:
+    assert tokens.terms(written) == []
+
+
+def test_unlike_words_have_no_term_in_common() -> None:
+    for one, other in (("string", "sting"), ("class", "clas"), ("process", "proceed")):
+        assert set(tokens.terms(one)).isdisjoint(tokens.terms(other))
+
+
+@given(st.text(max_size=60))
+def test_what_a_text_shares_with_itself_relates_it(written: str) -> None:
+    found = tokens.features(written)
+    assert set(tokens.terms(written)) <= set(found)
+    assert all(count > 0 for count in found.values())
+    wanted = tokens.wanted(written)
+    assert len({one.feature for one in wanted}) == len(wanted)
+    assert {one.feature for one in wanted if one.relates} >= set(tokens.terms(written))
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll", "Nd"]), max_size=20))
+def test_a_text_in_another_normal_form_has_the_same_terms(written: str) -> None:
+    normal = unicodedata.normalize("NFKC", written)
+    assert tokens.terms(unicodedata.normalize("NFKD", normal)) == tokens.terms(normal)
+
+
+def test_two_words_of_a_query_find_the_one_word_that_they_make() -> None:
+    wanted = {one.feature for one in tokens.wanted("a file name") if one.relates}
+    assert wanted.intersection(tokens.terms("check the filename"))
+
+
+def test_a_beginning_is_compared_but_relates_nothing() -> None:
+    [beginning] = [one for one in tokens.wanted("serializer") if not one.relates]
+    assert beginning.feature in tokens.features("serialization")
+    assert set(tokens.terms("serializer")).isdisjoint(tokens.terms("serialization"))
+
+
+def test_what_a_change_does_weighs_less_than_what_it_is_about() -> None:
+    weights = {one.feature: one.weight for one in tokens.wanted("add refund")}
+    assert weights["add"] < weights["refund"]
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("async def test_zero_total():", ["test_zero_total"]),
+        ("class TestCart(Base):", ["TestCart"]),
+        ("it('adds nothing', () => {", ["adds nothing"]),
+        ("test.only(\"adds 'nothing'\", async t => {", ["adds 'nothing'"]),
+        ("test.each([1, 2])(`adds %d`, n => {", ["adds %d"]),
+        ("describe('cart', function () {", ["cart"]),
+        ("attest('no test')", []),
+        ("def helper():", []),
+    ],
+)
+def test_names_of_tests_and_classes_are_found(code: str, names: list[str]) -> None:
+    assert tokens.names(code).splitlines() == names
+
+
+def test_a_word_in_a_name_counts_more_than_in_the_code() -> None:
+    assert tokens.features("def test_refund(): pass")["refund"] == tokens.NAME_WEIGHT
+    assert tokens.features("refund()")["refund"] == 1
+
+
+def test_a_model_reads_the_names_in_words_first_and_then_the_whole_text() -> None:
+    first, _, rest = tokens.gist(RECORD).partition("\n")
+    assert first.split() == ["cart", "zero", "total"] * 4
+    assert rest == tokens.episode_text(RECORD)
+
+
+def test_a_model_reads_an_episode_without_names_as_it_is() -> None:
+    bare = {"tags": ["boundary"], "warnings": [], "patterns": [{"content": "assert\t☃ == 1"}]}
+    assert tokens.gist(bare) == tokens.episode_text(bare)
+
+
+def test_what_every_test_holds_tells_nothing() -> None:
+    assert tokens.telling_words("def testZeroTotal(self): assert x") == ["zero", "total"]
+
+
+def test_the_hash_of_a_feature_is_pinned() -> None:
+    assert tokens.hashed("boundary") == 6860401778405870309
