@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from testlore.cache import Cache
+from testlore.stages.clean import clean
 
 from benchmarks import corpus
 
@@ -67,7 +67,7 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
             return [script("testlore"), "recall", "--root", str(root), "--query", QUERY, "--json"]
 
         def cold(command: list[str]) -> float:
-            Cache(str(roots[128])).clean()
+            clean(str(roots[128]))
             return timed(command)
 
         def rebuild(dimensions: int) -> float:

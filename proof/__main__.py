@@ -19,7 +19,7 @@ def main() -> int:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     one = commands.add_parser("prove", help="prove everything on a disposable project, and write the receipt")
-    one.add_argument("--runtime", choices=list(engines.ENGINES), default="python")
+    one.add_argument("--runtime", choices=list(engines.NAMES), default="python")
     one.add_argument("--sdk-root", metavar="DIR", help="for node: a folder whose node_modules holds the SDK")
     one.add_argument("--output", type=Path, metavar="FILE", help="where the receipt goes; default: proof/")
     one.set_defaults(run=lambda given: _prove(parser, given))

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from testlore import engines, recall
+from testlore import recall
 from testlore.cache import FOLDER
-from testlore.engines import Engine, Sdk
+from testlore.engines import Engine, Sdk, calls, pool
+from testlore.engines.pool import Job
 from testlore.evidence import Validation
 from testlore.memory import store
-from testlore.stages import Session
+from testlore.stages.session import Session
 
 from proof import arithmetic
 from proof.arithmetic import QUERY
@@ -184,13 +185,13 @@ def distances_agree_with_numpy(proved: Proved) -> None:
     unit = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype("<f4")
     with tempfile.TemporaryDirectory(dir=proved.root.parent) as folder:
         database = os.path.join(folder, proved.engine.DATABASE)
-        engines.build(_worker(proved), database, _DIMENSIONS, [row.tobytes() for row in unit[1:]])
-        found = engines.search(_worker(proved), database, _DIMENSIONS, unit[0].tobytes(), _ROWS)
+        calls.build(_worker(proved), database, _DIMENSIONS, [row.tobytes() for row in unit[1:]])
+        found = calls.search(_worker(proved), database, _DIMENSIONS, unit[0].tobytes(), _ROWS)
     _compare({hit.row: hit.similarity for hit in found}, dict(enumerate(unit[1:])), unit[0])
 
 
 def _worker(proved: Proved) -> Any:
-    return engines.start_worker(proved.engine, proved.sdk, str(proved.root), 30_000)
+    return pool.start(Job(proved.engine, proved.sdk, str(proved.root), 30_000))
 
 
 def _compare(found: dict[Any, float], rows: dict[Any, Any], query: Any) -> None:

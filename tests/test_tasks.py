@@ -129,7 +129,7 @@ def test_a_doit_database_that_is_garbage_stops_nothing(project: Project) -> None
     database.write_bytes(b"garbage" * 500)
     assert project.ask_natively("doit") == "reused"
     assert database.read_bytes() == b"garbage" * 500
-    assert "unreadable" in project.recall("doit").stderr
+    assert "cannot be read" in project.recall("doit").stderr
     assert project.doit("clean").returncode == 0
     assert not project.cache.exists()
 
@@ -143,3 +143,61 @@ def test_clean_removes_the_derived_cache_and_nothing_else(project: Project, argu
     assert "vectors.rvf" in done.stderr
     assert project.cache.exists() == (arguments == ["-n"])
     assert {path: content(path) for path in before} == before
+
+
+@pytest.mark.parametrize("kind", ["process", "thread"])
+def test_a_host_that_runs_tasks_in_parallel_stays_native(project: Project, kind: str) -> None:
+    (project.root / "dodo.py").write_text(
+        f"from testlore.tasks import *\n\nDOIT_CONFIG = {{'num_process': 2, 'par_type': '{kind}'}}\n"
+    )
+    for cache in ("built", "reused", "reused"):
+        done = project.python("-m", "doit", "recall", "query=zero boundary", "format=json")
+        assert done.returncode == 0, done.stderr
+        [answer] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert answer["retrieval"] == "ruvector", answer["warnings"]
+        assert answer["retrievalDetails"]["cache"] == cache
+
+
+def test_a_graph_with_a_stage_that_is_the_hosts_own_is_refused_by_name(project: Project) -> None:
+    (project.root / "dodo.py").write_text(
+        "from testlore.tasks import *\n\n\ndef task_index():\n    'Mine'\n    return {'actions': ['echo mine']}\n"
+    )
+    done = project.python("-m", "doit", "recall", "query=zero boundary", "format=json")
+    assert done.returncode == 2
+    assert "the task 'index' of this dodo.py is not testlore's" in done.stderr
+    assert 'creators(prefix="memory_")' in done.stderr
+    assert '"records"' not in done.stdout
+
+
+def test_the_graph_under_other_names_stands_beside_the_hosts_own_tasks(project: Project) -> None:
+    (project.root / "dodo.py").write_text(
+        "import testlore.tasks\n\nglobals().update(testlore.tasks.creators(prefix='memory_'))\n\n\n"
+        "def task_index():\n    'Mine'\n    return {'actions': ['echo mine']}\n"
+    )
+    listed = [line.split()[0] for line in project.python("-m", "doit", "list").stdout.splitlines()]
+    assert listed == sorted(["index", *(f"memory_{name}" for name in GRAPH)])
+    assert "mine" in project.python("-m", "doit", "-v", "2", "index").stdout
+    for cache in ("built", "reused"):
+        done = project.python("-m", "doit", "memory_recall", "query=zero boundary", "format=json")
+        assert done.returncode == 0, done.stderr
+        [answer] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert answer["retrievalDetails"]["cache"] == cache
+
+
+@pytest.mark.parametrize("wrong", ["format=xml", "limit=0", "limt=3", "colour=red"])
+def test_a_wrong_call_starts_no_engine(project: Project, wrong: str) -> None:
+    done = project.doit("recall", "query=zero boundary", wrong)
+    assert done.returncode == 2
+    assert not project.cache.exists()
+
+
+def test_a_project_with_a_folder_pipeline_of_its_own_takes_the_tasks_in(project: Project) -> None:
+    own = project.root / "pipeline"
+    own.mkdir()
+    (own / "__init__.py").write_text("NAME = 'mine'\n")
+    (project.root / "dodo.py").write_text(
+        "import pipeline\nfrom testlore.tasks import *\n\nassert pipeline.NAME == 'mine'\n"
+    )
+    done = project.python("-m", "doit", "recall", "query=zero boundary", "format=json")
+    assert done.returncode == 0, done.stderr
+    assert '"retrieval":"ruvector"' in done.stdout

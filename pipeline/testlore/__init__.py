@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from testlore.stages.call import DEFAULT_LIMIT, DEFAULT_MAX_CHARS
 
 if TYPE_CHECKING:
-    from testlore.stages.recall import RecallResult
+    from testlore.stages.answer import RecallResult
 
 __all__ = ["RecallResult", "recall"]
 __version__ = "0.1.0"
@@ -42,14 +42,14 @@ def recall(
         ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
         of its ``warnings`` says why.
     """
-    from testlore.stages import answer  # what costs time is imported when it is asked for
+    from testlore.stages.ask import ask  # what costs time is imported when it is asked for
 
-    return answer(root, query, limit, max_chars, explain=explain, long_lived=True)
+    return ask(root, query, limit, max_chars, explain=explain, long_lived=True)
 
 
 def __getattr__(name: str) -> Any:
     if name == "RecallResult":
-        from testlore.stages.recall import RecallResult
+        from testlore.stages.answer import RecallResult
 
         return RecallResult
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

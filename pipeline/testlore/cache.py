@@ -1,6 +1,7 @@
-"""The derived cache, ``.tddswarm/learning/ruvector/``: names, seals and the lock. The one module that writes it.
+"""The derived cache, ``.tddswarm/learning/ruvector/``: how it is read, written, locked and removed.
 
-It may be deleted at any time. TestLore's own files may lie beside ours; they are never touched.
+No other module writes it. It may be deleted at any time. Each file's name stands with the code that makes the file.
+Another tool, TestLore, keeps its own files in the same folder; they are never touched.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from testlore import canonical
@@ -17,28 +18,7 @@ from testlore.project import safe_files
 
 FOLDER = ".tddswarm/learning/ruvector"
 
-VALIDATED = "validated.json"
-VALIDATED_RECORDS = "validated-records.json"
-EMBEDDINGS = "embeddings.f32"
-TERMS = "terms.bin"
-SNAPSHOT = "snapshot.json"
-SNAPSHOT_FILES = "snapshot.files"
 LOCK = "testlore.lock"
-DOIT_DATABASE = "doit.sqlite3"
-_OURS = (
-    VALIDATED_RECORDS,
-    SNAPSHOT,
-    SNAPSHOT_FILES,
-    VALIDATED,
-    EMBEDDINGS,
-    TERMS,
-    LOCK,
-    DOIT_DATABASE,
-    "vectors.rvf",
-    "vectors.json",
-    "vectors-node.db",
-    "vectors-node.json",
-)
 _TEMPORARY = ".testlore-tmp"
 
 _MAX_SEALED_BYTES = 1 << 20
@@ -209,8 +189,13 @@ class Cache:
                 if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
                     _remove_folder(entry.path)
 
-    def clean(self, *, dry_run: bool = False) -> list[str]:
+    def clean(self, ours: Collection[str], *, dry_run: bool = False) -> list[str]:
         """Remove what is ours in the folder, and the folder when nothing else is left in it.
+
+        Args:
+            ours: the names of our files; a name that begins with one of them and a hyphen, as a database's journal
+                does, is ours too.
+            dry_run: whether to remove nothing.
 
         Returns:
             The names that were removed, or would be.
@@ -220,8 +205,12 @@ class Cache:
             OSError: something could not be removed.
         """
         folder = self._safe(FOLDER)
+
+        def is_ours(name: str) -> bool:
+            return name == LOCK or name.endswith(_TEMPORARY) or any(f"{name}-".startswith(f"{one}-") for one in ours)
+
         try:
-            names = sorted(name for name in os.listdir(folder) if _is_ours(name))
+            names = sorted(name for name in os.listdir(folder) if is_ours(name))
         except FileNotFoundError:
             return []
         except NotADirectoryError:
@@ -244,10 +233,6 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         except OSError as error:
             raise Fallback("ruvector-cache-unwritable", error.strerror or str(error)) from None
-
-
-def _is_ours(name: str) -> bool:
-    return name in _OURS or name.endswith(_TEMPORARY) or name.startswith(DOIT_DATABASE)
 
 
 def _remove(path: str) -> None:

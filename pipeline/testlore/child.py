@@ -67,6 +67,7 @@ class Child:
         self._seconds = seconds
         self._max_output = max_output
         self._ended = False
+        self._parent = os.getpid()
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
@@ -78,8 +79,12 @@ class Child:
         )
 
     def is_waiting(self) -> bool:
-        """Whether the child still runs and can be asked."""
-        return not self._ended and self._process.poll() is None
+        """Whether the child still runs and can be asked. A fork of the process that started it cannot ask it."""
+        return not self._ended and self._is_ours() and self._process.poll() is None
+
+    def _is_ours(self) -> bool:
+        """Whether this process started the child, and is no fork of the one that did."""
+        return os.getpid() == self._parent
 
     def kill(self) -> None:
         """End the child and its group, whether or not it was asked anything; once is enough."""
@@ -87,9 +92,10 @@ class Child:
             return
         self._ended = True
         process = self._process
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        if self._is_ours():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):

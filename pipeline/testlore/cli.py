@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from testlore import __version__
-from testlore.stages.call import DEFAULT_LIMIT, DEFAULT_MAX_CHARS, FORMATS
+from testlore.stages.call import DEFAULT_LIMIT, DEFAULT_MAX_CHARS
+
+FORMATS = ("table", "json", "prompt")
 
 if TYPE_CHECKING:
-    from testlore.stages.recall import RecallResult
+    from testlore.stages.answer import RecallResult
 
 _BAR_COLUMNS = 40
 _COLUMNS = 80
@@ -31,8 +33,8 @@ def command() -> NoReturn:
     status = main()
     if sys.argv[1:2] != ["recall"]:  # others may have threads that have something to end
         sys.exit(status)
-    if "testlore.engines" in sys.modules:
-        sys.modules["testlore.engines"].let_go()
+    if "testlore.engines.pool" in sys.modules:
+        sys.modules["testlore.engines.pool"].end_waiting()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # it was closed before we began
             with contextlib.suppress(OSError):
@@ -174,9 +176,9 @@ def _add_root(parser: argparse.ArgumentParser) -> None:
 
 
 def _recall(arguments: argparse.Namespace) -> int:
-    from testlore.stages import early
+    from testlore.stages.configuration import start_early
 
-    early.start(arguments.root)
+    opening = start_early(arguments.root)
     return answer(
         arguments.root,
         arguments.query,
@@ -184,10 +186,13 @@ def _recall(arguments: argparse.Namespace) -> int:
         arguments.limit,
         arguments.max_chars,
         explain=arguments.explain,
+        opening=opening,
     )
 
 
-def answer(root: str, query: str, form: str, limit: object, max_chars: object, *, explain: bool = False) -> int:
+def answer(
+    root: str, query: str, form: str, limit: object, max_chars: object, *, explain: bool = False, opening: Any = None
+) -> int:
     """Recall and print: the answer to standard output, what a person should know to standard error.
 
     Args:
@@ -196,9 +201,9 @@ def answer(root: str, query: str, form: str, limit: object, max_chars: object, *
     Returns:
         The exit status.
     """
-    from testlore import stages
+    from testlore.stages.ask import ask
 
-    result = stages.answer(root, query, number(limit), number(max_chars), explain=explain)
+    result = ask(root, query, number(limit), number(max_chars), explain=explain, opening=opening)
     budget = number(max_chars)
     show(result, form, budget if isinstance(budget, int) else DEFAULT_MAX_CHARS)
     return result.exit_status

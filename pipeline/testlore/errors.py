@@ -1,135 +1,160 @@
-"""What can go wrong, in stable words, and what a person can do about it."""
+"""What can go wrong, in stable words, and what a person can do about it.
+
+Every word stands in exactly one table, with its help. A word that stands in none cannot be raised: a misspelt one fails
+at once. What only one native engine can meet stands in that engine's own module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
+
+
+class Meaning(NamedTuple):
+    """What a word means to whoever meets it.
+
+    Attributes:
+        exit_status: of a command that ends with it.
+        help: what a person can do.
+    """
+
+    exit_status: int
+    help: str
+
+
+#: Why recall fell back, whatever the engine, and what to do.
+FALLBACKS = {
+    "ruvector-disabled": 'Set "plugins": {"ruvector": {"enabled": true}} in tddswarm.config.json for native recall.',
+    "ruvector-invalid-settings": "Correct the named key under plugins.ruvector in tddswarm.config.json.",
+    "ruvector-worker-timeout": "Raise plugins.ruvector.timeoutMs, or find out what keeps the machine busy.",
+    "ruvector-worker-failed": "The engine's process ended early. Ask again; reinstall the engine if it happens again.",
+    "ruvector-invalid-worker-output": "The engine gave an impossible answer, which was not used. Reinstall the engine.",
+    "ruvector-request-too-large": "Lower plugins.ruvector.dimensions: one request may hold 4 MiB.",
+    "ruvector-cache-corrupt": "Run `testlore clean`: the next recall builds the index anew.",
+    "ruvector-cache-scope-mismatch": "The cached index holds other episodes than its key says. Run `testlore clean`.",
+    "ruvector-cache-busy": "Another process is building the index. Ask again in a moment.",
+    "ruvector-cache-unwritable": "Make .tddswarm/learning/ruvector writable, and free some disk space.",
+    "ruvector-cache-unsafe": "Replace the link, or the file, at .tddswarm/learning/ruvector by a real folder.",
+    "ruvector-embedding-command-failed": "Run plugins.ruvector.embedding.argv by hand, and mend what it reports.",
+    "ruvector-invalid-embedding-output": "The embedding command must print one JSON object with one vector a text.",
+    "ruvector-empty-scope-or-query": "Ask for something. If you did: no episode is of this project's test framework.",
+    "ruvector-empty-feature-query": "Every word of the query is a stop word. Use words that tell tests apart.",
+    "ruvector-no-valid-hits": "The engine found no row that may be used. Run `testlore doctor`.",
+    "ruvector-no-applicable-hits": "No episode that the engine found shares a word with the query. Try other words.",
+}
+
+#: Why nothing can be recalled at all.
+UNUSABLE = {
+    "learning-disabled": Meaning(0, "Set learning.enabled to true in tddswarm.config.json."),
+    "no-memory": Meaning(0, "It begins with the first test candidate that is staged and validated."),
+    "store-corrupt": Meaning(1, "Take .tddswarm/learning/index.json back from git; nothing changes or repairs it."),
+    "store-unsafe": Meaning(1, "Replace the link, or what is no readable file, on the way to the store."),
+    "configuration-invalid": Meaning(2, "Correct the named key in tddswarm.config.json."),
+    "call-invalid": Meaning(2, "Correct the named argument."),
+}
+
+#: Why evidence is not taken in, or the memory not changed.
+REFUSALS = {
+    "patch-invalid": Meaning(2, "Correct the named key of the patch."),
+    "path-refused": Meaning(2, "Name a plain path below the project's root, outside of what is no source."),
+    "path-protected": Meaning(2, "Name the file in allowProtectedPaths if the patch must change it."),
+    "runner-missing": Meaning(2, "Set runner in tddswarm.config.json to the command that runs your tests."),
+    "candidate-unknown": Meaning(2, "See `testlore candidates` for the ids of what is staged."),
+    "call-invalid": Meaning(2, "Correct the named argument."),
+    "agent-missing": Meaning(2, "Set agent in tddswarm.config.json to the command of your worker."),
+    "requirements-missing": Meaning(2, "Write what is expected, independently of the code, into the named file."),
+    "context-missing": Meaning(2, "Generation needs a source or test file that may be shown to workers."),
+    "worker-failed": Meaning(1, "Run the agent's command by hand, and mend what it reports."),
+    "worker-answer-invalid": Meaning(1, "Let the agent answer as its role's schema says; the message names the rule."),
+    "generation-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/generation by a real folder."),
+    "generation-unwritable": Meaning(1, "Make .tddswarm/generation writable, and free some disk space."),
+    "root-replaced": Meaning(1, "Another folder took the place of the project's. Start the server again."),
+    "provenance-changed": Meaning(1, "The project changed since then. Stage the candidate again."),
+    "candidate-changed": Meaning(1, "The candidate's files are not those that were staged. Stage it again."),
+    "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
+    "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
+    "validation-missing": Meaning(1, "Run `testlore validate` first."),
+    "validation-tampered": Meaning(1, "The verdict is not the one that was written. Validate again."),
+    "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),
+    "memory-busy": Meaning(1, "Another process is writing the memory. Try again in a moment."),
+    "memory-unwritable": Meaning(1, "Make .tddswarm/learning writable, and free some disk space."),
+}
 
 
 class Fallback(Exception):
     """The native path cannot deliver; recall answers lexically and says why.
 
+    An engine raises a subclass whose ``HELP`` has the words that only engines know, with its own help.
+
     Args:
-        word: one of the keys of :data:`HELP`.
+        word: a key of ``HELP``.
         hint: a text for people that follows the word in the warning.
         advice: what to do about it, where that is known better than from the word alone.
+
+    Raises:
+        ValueError: there is no such word.
     """
+
+    HELP: ClassVar[Mapping[str, str]] = FALLBACKS
 
     def __init__(self, word: str, hint: str = "", advice: str = "") -> None:
         super().__init__(word, hint)
+        if word not in self.HELP:
+            raise ValueError(f"{word!r} is no word for why recall fell back")
         self.word = word
         self.hint = hint
-        self.advice = advice
+        self.advice = advice or self.HELP[word]
 
     def __str__(self) -> str:
         return f"{self.word}: {self.hint}" if self.hint else self.word
 
 
-#: Exit status of each reason for which nothing at all is recalled.
-EXIT_STATUS = {
-    "learning-disabled": 0,
-    "no-memory": 0,
-    "store-corrupt": 1,
-    "store-unsafe": 1,
-    "configuration-invalid": 2,
-    "call-invalid": 2,
-}
-
-
-class _Ended(Exception):
-    """A call that ends without what was asked for: a reason in a stable word, and a text for people.
+class _Ending(Exception):
+    """A call that ends without what was asked for.
 
     Args:
-        reason: one of the keys of the class's ``_STATUS``.
+        reason: a key of the class's ``MEANINGS``.
         detail: a text for people.
+
+    Raises:
+        ValueError: there is no such reason.
     """
 
-    _STATUS: Mapping[str, int]
+    MEANINGS: ClassVar[Mapping[str, Meaning]]
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason, detail)
+        if reason not in self.MEANINGS:
+            raise ValueError(f"{reason!r} is no reason of {type(self).__name__}")
         self.reason = reason
         self.detail = detail
 
     @property
     def exit_status(self) -> int:
         """The exit status of a command that ends so."""
-        return self._STATUS[self.reason]
+        return self.MEANINGS[self.reason].exit_status
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
-class Unusable(_Ended):
-    """Nothing can be recalled at all: a reason of :data:`EXIT_STATUS`.
+class Unusable(_Ending):
+    """Nothing can be recalled at all.
 
     Exit status 0: there is nothing to recall; 1: the memory is unusable; 2: the call or the configuration is wrong.
     """
 
-    _STATUS = EXIT_STATUS
+    MEANINGS = UNUSABLE
 
 
-#: Exit status of each reason for which evidence is not taken in, or the memory not changed.
-REFUSALS = {
-    "patch-invalid": 2,
-    "path-refused": 2,
-    "path-protected": 2,
-    "runner-missing": 2,
-    "candidate-unknown": 2,
-    "call-invalid": 2,
-    "agent-missing": 2,
-    "requirements-missing": 2,
-    "context-missing": 2,
-    "worker-failed": 1,
-    "worker-answer-invalid": 1,
-    "generation-unsafe": 1,
-    "generation-unwritable": 1,
-    "root-replaced": 1,
-    "provenance-changed": 1,
-    "candidate-changed": 1,
-    "candidate-unsafe": 1,
-    "candidate-unwritable": 1,
-    "validation-missing": 1,
-    "validation-tampered": 1,
-    "validation-stale": 1,
-    "memory-busy": 1,
-    "memory-unwritable": 1,
-}
-
-
-class Refusal(_Ended):
-    """Evidence is not taken in, or the memory is not changed, and nothing was written: a reason of :data:`REFUSALS`.
+class Refusal(_Ending):
+    """Evidence is not taken in, or the memory is not changed, and nothing was written.
 
     Exit status 1: the candidate, its validation or the memory is not as it must be; 2: the call is wrong.
     """
 
-    _STATUS = REFUSALS
+    MEANINGS = REFUSALS
 
 
 class UnsafePath(OSError):
     """A path leads out of the project, through a symbolic link, or to something that is not a file."""
-
-
-#: Every fallback word, and what a person can do about it. What depends on the engine, the engine's own HELP says.
-HELP = {
-    "ruvector-disabled": 'Set "plugins": {"ruvector": {"enabled": true}} in tddswarm.config.json for native recall.',
-    "ruvector-invalid-settings": "Correct the named key under plugins.ruvector in tddswarm.config.json.",
-    "ruvector-sdk-missing": "Install the native engine of plugins.ruvector.runtime.",
-    "ruvector-sdk-invalid": "Reinstall the native engine of plugins.ruvector.runtime.",
-    "ruvector-native-load-failed": "The engine does not load on this machine; reinstall it.",
-    "ruvector-sdk-api-mismatch": "The installed engine is another version; install the one that this package names.",
-    "ruvector-worker-timeout": "Raise plugins.ruvector.timeoutMs, or look for what keeps the machine busy.",
-    "ruvector-worker-failed": "The engine's process ended early; run it again, and reinstall the engine if it stays.",
-    "ruvector-invalid-worker-output": "The engine answered what cannot be true; its answer was not used. Reinstall it.",
-    "ruvector-request-too-large": "Lower plugins.ruvector.dimensions: one request may hold 4 MiB.",
-    "ruvector-cache-corrupt": "Look at .tddswarm/learning/ruvector if you like, then run `doit clean` to rebuild.",
-    "ruvector-cache-scope-mismatch": "The cached index names other episodes than its key; run `doit clean`.",
-    "ruvector-cache-busy": "Another process is building the index; ask again in a moment.",
-    "ruvector-cache-unwritable": "Make .tddswarm/learning/ruvector writable and free some disk space.",
-    "ruvector-cache-unsafe": "Replace the link, or what is not a folder, at .tddswarm/learning/ruvector.",
-    "ruvector-embedding-command-failed": "Run plugins.ruvector.embedding.argv by hand and mend what it reports.",
-    "ruvector-invalid-embedding-output": "The embedding command must print one JSON object with one vector a text.",
-    "ruvector-empty-scope-or-query": "Nothing to compare: the query is empty, or no episode is of this framework.",
-    "ruvector-empty-feature-query": "Every word of the query is a stop word; use words that tell tests apart.",
-    "ruvector-no-valid-hits": "The engine found nothing that may be used.",
-    "ruvector-no-applicable-hits": "No episode that the engine found shares a word with the query.",
-}

@@ -17,7 +17,7 @@ from testlore import canonical, engines, recall, schemas
 from testlore.engines import Engine, node
 from testlore.errors import Fallback
 from testlore.ranking import tokens
-from testlore.stages import Session
+from testlore.stages.session import Session
 
 MISSING, BROKEN, UNLOADABLE = "ruvector-sdk-missing", "ruvector-sdk-invalid", "ruvector-native-load-failed"
 STORES = ("till", "twelve", "two-hundred")
@@ -81,7 +81,7 @@ def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, stor
 def test_both_runtimes_agree_on_an_episode_without_a_word(fresh: NodeProject) -> None:
     fresh.write_store([*fresh.records(), episode(1, "", tags=[], outcome="rejected")])
     found = []
-    for runtime in engines.ENGINES:
+    for runtime in engines.NAMES:
         fresh.configure({"runtime": runtime})
         found.append(similarities(fresh.root, "zero boundary"))
     assert found[0] == pytest.approx(found[1], abs=1e-4)
@@ -185,7 +185,7 @@ def test_without_any_node_one_command_is_named(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(Fallback) as caught:
         node.locate(str(tmp_path))
     assert caught.value.word == MISSING
-    assert "pip install 'testlore-recall[node]'" in engines.advice("node", caught.value)
+    assert "pip install 'testlore-recall[node]'" in caught.value.advice
 
 
 def test_without_the_sdk_the_doctor_names_one_command(tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ def test_a_warm_recall_imports_nothing_that_it_does_not_need(fresh: NodeProject)
 
 def test_every_runtime_of_the_configuration_has_its_engine() -> None:
     plugin = schemas.load("config")["properties"]["plugins"]["properties"]["ruvector"]["properties"]
-    assert list(engines.ENGINES) == plugin["runtime"]["enum"]
-    for runtime in engines.ENGINES:
+    assert list(engines.NAMES) == plugin["runtime"]["enum"]
+    for runtime in engines.NAMES:
         engine: Engine = engines.engine(runtime)
         assert engine.DATABASE != engine.METADATA
-        assert set(engine.HELP) >= {BROKEN, UNLOADABLE, "ruvector-sdk-api-mismatch"}
+        assert set(engine.Failure.HELP) >= {BROKEN, UNLOADABLE, "ruvector-sdk-api-mismatch"}

@@ -1,21 +1,17 @@
-"""Remembering, forgetting and merging: what gets into memory, and what never does."""
+"""Remembering: what gets into memory, and what never does."""
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from evidence_helpers import (
     CALC,
     Json,
     defect,
-    episode,
     fill,
     make_project,
     patch,
@@ -27,7 +23,7 @@ from evidence_helpers import (
     validation_file,
     write,
 )
-from testlore import canonical, evidence, recall, schemas
+from testlore import evidence, recall
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store
 
@@ -268,117 +264,3 @@ def test_zero(tmp_path):  # {marks["test"]}
     kept = {path: data for path, data in tree(root).items() if path.endswith("validation.json")}
     for part in ("requirement", "finding", "basis", "output", "service", "label", "defect"):
         assert [path for path, data in kept.items() if marks[part].encode() in data] == [], part
-
-
-def test_forgetting_removes_the_named_episodes_and_returns_them(tmp_path: Path) -> None:
-    fill(tmp_path, range(4))
-    first, second, *others = records(tmp_path)
-    removed = evidence.forget(tmp_path, [second["id"], first["id"][:8]], "they were of a trial")
-    assert removed == [first, second]
-    assert records(tmp_path) == others
-
-
-@pytest.mark.parametrize("ids", [[], [""], ["f" * 64], ["0"], ["not hex"]])
-def test_forgetting_what_is_not_one_episode_removes_nothing(tmp_path: Path, ids: list[str]) -> None:
-    fill(tmp_path, range(3))
-    before = tree(tmp_path)
-    with pytest.raises(Refusal, match="call-invalid"):
-        evidence.forget(tmp_path, [records(tmp_path)[0]["id"], *ids] if ids else ids, "why not")
-    assert tree(tmp_path) == before
-
-
-def test_forgetting_needs_a_reason_and_a_memory(tmp_path: Path) -> None:
-    with pytest.raises(Unusable, match="no-memory"):
-        evidence.forget(tmp_path, ["f" * 64], "why not")
-    assert tree(tmp_path) == {}
-    fill(tmp_path, range(1))
-    with pytest.raises(Refusal, match="why is empty"):
-        evidence.forget(tmp_path, [records(tmp_path)[0]["id"]], " ")
-    assert len(records(tmp_path)) == 1
-
-
-def test_merging_takes_what_is_new_and_leaves_the_source_alone(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    fill(here, range(3))
-    fill(there, range(2, 6))
-    before = tree(there)
-    assert evidence.merge(here, there) == evidence.MergeCounts(added=3, known=1, dropped=0, total=6)
-    assert [record["candidateId"] for record in records(here)] == ["c5", "c4", "c3", "c2", "c1", "c0"]
-    assert tree(there) == before
-    bytes_before = (here / store.INDEX_FILE).read_bytes()
-    assert evidence.merge(here, there).added == 0
-    assert (here / store.INDEX_FILE).read_bytes() == bytes_before
-
-
-def test_merging_into_nothing_makes_a_memory_and_merging_both_ways_makes_the_same(tmp_path: Path) -> None:
-    here, there, new = tmp_path / "here", tmp_path / "there", tmp_path / "new"
-    fill(here, range(3))
-    fill(there, range(1, 4))
-    twin = canonical.seal({**episode(1), "createdAt": store.created_at(1_800_000_000)})
-    store.update(str(there), lambda found: [twin, *(one for one in found if one["id"] != twin["id"])])
-    new.mkdir()
-    for one, other in ((here, there), (there, here), (new, here)):
-        evidence.merge(one, other)
-    assert (here / store.INDEX_FILE).read_bytes() == (there / store.INDEX_FILE).read_bytes()
-    assert (here / store.INDEX_FILE).read_bytes() == (new / store.INDEX_FILE).read_bytes()
-
-
-@pytest.mark.parametrize("corrupt", ["here", "there"])
-def test_a_corrupt_source_or_destination_leaves_both_untouched(tmp_path: Path, corrupt: str) -> None:
-    for name in ("here", "there"):
-        fill(tmp_path / name, range(2 if name == "here" else 4))
-    file = tmp_path / corrupt / store.INDEX_FILE
-    file.write_bytes(file.read_bytes().replace(b'"accepted"', b'"rejected"', 1))
-    before = tree(tmp_path)
-    with pytest.raises(Unusable, match="store-corrupt"):
-        evidence.merge(tmp_path / "here", tmp_path / "there")
-    assert tree(tmp_path) == before
-
-
-def test_a_source_without_a_memory_is_refused_by_name(tmp_path: Path) -> None:
-    fill(tmp_path / "here", range(1))
-    with pytest.raises(Refusal, match="call-invalid: source is"):
-        evidence.merge(tmp_path / "here", tmp_path / "nowhere")
-
-
-def test_lessons_are_what_recurred_and_name_their_episodes(tmp_path: Path) -> None:
-    fill(tmp_path, range(3))
-    fill(tmp_path, range(10, 12), accepted=False)
-    fill(tmp_path, range(20, 21), accepted=False)
-    lessons = evidence.learn(tmp_path)
-    ids: dict[str, list[Any]] = {"accepted": [], "rejected": []}
-    for record in records(tmp_path):
-        ids[record["outcome"]].append(record["id"])
-    assert [(one.kind, one.subject, one.episodes) for one in lessons] == [
-        ("warning", "case-loss", ids["rejected"]),
-        ("success", "assertion", ids["accepted"]),
-        ("success", "boundary", ids["accepted"]),
-    ]
-    assert lessons[0].text == "3 of 3 rejected candidates met case-loss."
-
-
-def test_what_happened_once_is_no_lesson(tmp_path: Path) -> None:
-    fill(tmp_path, range(1))
-    assert evidence.learn(tmp_path) == []
-
-
-def test_an_export_holds_counts_and_words_of_the_format_alone(tmp_path: Path) -> None:
-    fill(tmp_path, range(3))
-    fill(tmp_path, range(10, 12), accepted=False)
-    counts = evidence.export(tmp_path)
-    assert counts["episodes"] == 5
-    assert counts["outcomes"] == {"accepted": 3, "rejected": 2}
-    assert counts["evidence"]["candidateCases"] == 10
-    words = json.loads(Path(schemas.path("store")).read_text("utf-8"))
-    known = json.dumps(words)
-    for key, value in counts.items():
-        inner = value if isinstance(value, dict) else {}
-        assert all(f'"{word}"' in known and isinstance(number, int) for word, number in inner.items()), key
-        assert isinstance(value, (dict, int))
-
-
-@pytest.mark.parametrize("ask", [evidence.learn, evidence.export])
-def test_counting_a_memory_that_is_not_there_writes_nothing(tmp_path: Path, ask: Callable[[Path], Any]) -> None:
-    with pytest.raises(Unusable, match="no-memory"):
-        ask(tmp_path)
-    assert os.listdir(tmp_path) == []

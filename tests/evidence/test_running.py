@@ -35,6 +35,7 @@ from testlore import evidence, frameworks
 from testlore.errors import Refusal
 from testlore.evidence import copies, running
 from testlore.evidence.running import Place, Run
+from testlore.memory.lessons import learn
 from testlore.project import settings, snapshot
 
 CUSTOM_RUNNER = """\
@@ -199,7 +200,7 @@ def test_any_runner_that_writes_junit_xml_will_do(tmp_path: Path) -> None:
     candidate = "from calc import clamp\ndef check_zero():\n    assert clamp(0) == 0\n"
     ended = stage_and_validate(root, patch({"tests/test_zero.py": candidate}, heldOutDefects=[defect()]))
     assert (ended.outcome, ended.details) == ("accepted", [])
-    assert evidence.learn(root) == []
+    assert learn(root) == []
 
 
 def test_a_runner_of_no_known_framework_must_say_where_its_report_goes(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers import DOORS, Json, Project, episode, ids, pattern, reseal, states, without_powers, word
+from hypothesis import given
+from hypothesis import strategies as st
 from testlore import canonical, recall
 from testlore.errors import Unusable
 from testlore.memory import store
@@ -331,3 +334,10 @@ def test_the_api_tells_the_same_as_the_commands(project: Project) -> None:
     assert result.exit_status == 1
     assert result.to_dict() == project.ask(status=1)
     assert recall(Path(project.root), "zero").reason.startswith("store-corrupt")
+
+
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(timezone.utc)))
+def test_seconds_are_counted_as_the_calendar_counts_them(at: datetime) -> None:
+    text = at.strftime("%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    text = f"{at.year:04}-{text}"
+    assert store.seconds_of(text) == store.moment(text)

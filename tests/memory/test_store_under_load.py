@@ -28,9 +28,9 @@ for name in sys.argv[2:]:
 """
 MERGE = """\
 import sys
-from testlore import evidence
+from testlore.memory.merge import merge
 for source in sys.argv[2:]:
-    evidence.merge(sys.argv[1], source)
+    merge(sys.argv[1], source)
 """
 WRITE_FOR_EVER = """\
 import sys

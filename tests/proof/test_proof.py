@@ -112,10 +112,16 @@ def test_a_fresh_receipt_fits(receipt: Path, checkout: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda folder: (folder / "pipeline/testlore/memory/store.py").open("a").write("\n"), "pipeline/testlore/memory/store.py has changed"),
+        (
+            lambda folder: (folder / "pipeline/testlore/memory/store.py").open("a").write("\n"),
+            "pipeline/testlore/memory/store.py has changed",
+        ),
         (lambda folder: (folder / "schemas/store.schema.json").open("a").write("\n"), "store.schema.json has changed"),
         (lambda folder: (folder / "pipeline/testlore/new.py").write_text(""), "pipeline/testlore/new.py is new"),
-        (lambda folder: os.unlink(folder / "pipeline/testlore/memory/store.py"), "pipeline/testlore/memory/store.py is gone"),
+        (
+            lambda folder: os.unlink(folder / "pipeline/testlore/memory/store.py"),
+            "pipeline/testlore/memory/store.py is gone",
+        ),
     ],
 )
 def test_a_changed_source_file_is_noticed(

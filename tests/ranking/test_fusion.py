@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from testlore import RecallResult, canonical, recall, schemas
 from testlore.commands import render
 from testlore.project.provenance import Provenance
-from testlore.ranking import bm25, fusion, tokens
+from testlore.ranking import bm25, documents, fusion
 from testlore.ranking.fusion import RankedEpisode
-from testlore.stages import recall as stage
+from testlore.stages.answer import GENERAL_WARNING, cut
 from testlore.stages.call import MAX_MAX_CHARS, MIN_MAX_CHARS
-from testlore.stages.recall import GENERAL_WARNING
+from testlore.stages.recall import to_records
 
 Json = dict[str, Any]
 NOW = Provenance("", "", "", "")
@@ -37,7 +37,7 @@ memories = st.lists(
 
 
 def words_of(records: list[Json], query: str) -> fusion.Words:
-    return fusion.matched(bm25.statistics(map(tokens.episode_text, records)), query)
+    return fusion.matched(bm25.statistics(map(documents.episode_text, records)), query)
 
 
 def by_words(records: list[Json], query: str, limit: int = 20) -> list[RankedEpisode]:
@@ -217,9 +217,9 @@ def test_the_budget_holds_with_explanations(
     ranked = (by_model if model else by_features)(records, " ".join(WORDS), [near for *_, near in memory])
     mode = "external-embedding" if model else "lexical-vector"
     details = {"engine": "ruvector", "mode": mode, "version": "0.1.4", "cache": "reused"}
-    found = stage.answer_records(ranked, lambda: NOW, mode, explain=True)
+    found = to_records(ranked, lambda: NOW, tell_finder=model, explain=True)
     whole = RecallResult(found, "ruvector", details, (GENERAL_WARNING,))
-    answer = stage.cut(whole, max_chars)
+    answer = cut(whole, max_chars)
     printed = render.render(answer, "json", max_chars)
     assert canonical.utf16_length(printed) <= max_chars
     assert schemas.first_problem("answer", json.loads(printed)) is None
@@ -230,19 +230,19 @@ def test_the_budget_holds_with_explanations(
 
 def test_an_explanation_goes_before_the_patterns_do() -> None:
     ranked = by_words([episode(1, "zero boundary " * 40)], "zero")
-    [record] = stage.answer_records(ranked, lambda: NOW, explain=True)
+    [record] = to_records(ranked, lambda: NOW, explain=True)
     bare = {key: value for key, value in record.items() if key != "explain"}
     whole = RecallResult([record], "deterministic-lexical", None, (GENERAL_WARNING,))
 
     def size(of: Json) -> int:
         return canonical.utf16_length(canonical.dumps(whole._replace(records=[of]).to_dict())) + 1
 
-    assert stage.cut(whole, size(record)).records == [record]
-    assert stage.cut(whole, size(record) - 1).records == [bare]
-    assert stage.cut(whole, size(bare) - 1).records == [{**record, "patterns": []}]
-    assert stage.cut(whole, size({**record, "patterns": []}) - 1).records == [{**bare, "patterns": []}]
-    assert stage.cut(whole, size({**bare, "patterns": []})).records == [{**bare, "patterns": []}]
-    assert stage.cut(whole, size({**bare, "patterns": []}) - 1).records == []
+    assert cut(whole, size(record)).records == [record]
+    assert cut(whole, size(record) - 1).records == [bare]
+    assert cut(whole, size(bare) - 1).records == [{**record, "patterns": []}]
+    assert cut(whole, size({**record, "patterns": []}) - 1).records == [{**bare, "patterns": []}]
+    assert cut(whole, size({**bare, "patterns": []})).records == [{**bare, "patterns": []}]
+    assert cut(whole, size({**bare, "patterns": []}) - 1).records == []
 
 
 def test_a_warm_recall_that_explains_brings_in_nothing_heavy(built: Project) -> None:

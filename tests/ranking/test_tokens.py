@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from testlore.ranking import tokens
+from testlore.ranking import documents, tokens
 
 RECORD = {
     "tags": ["boundary"],
@@ -98,14 +98,14 @@ def test_a_word_in_a_name_counts_more_than_in_the_code() -> None:
 
 
 def test_a_model_reads_the_names_in_words_first_and_then_the_whole_text() -> None:
-    first, _, rest = tokens.gist(RECORD).partition("\n")
+    first, _, rest = documents.gist(RECORD).partition("\n")
     assert first.split() == ["cart", "zero", "total"] * 4
-    assert rest == tokens.episode_text(RECORD)
+    assert rest == documents.episode_text(RECORD)
 
 
 def test_a_model_reads_an_episode_without_names_as_it_is() -> None:
     bare = {"tags": ["boundary"], "warnings": [], "patterns": [{"content": "assert\t☃ == 1"}]}
-    assert tokens.gist(bare) == tokens.episode_text(bare)
+    assert documents.gist(bare) == documents.episode_text(bare)
 
 
 def test_what_every_test_holds_tells_nothing() -> None:

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from testlore import RecallResult, canonical, schemas
 from testlore.commands import render
-from testlore.errors import EXIT_STATUS, HELP, Fallback
+from testlore.errors import FALLBACKS, UNUSABLE, Fallback
 from testlore.project.provenance import Provenance
-from testlore.stages import recall
+from testlore.ranking.fusion import RankedEpisode
+from testlore.stages.answer import GENERAL_WARNING, cut, fallback_warning
 from testlore.stages.call import MAX_MAX_CHARS, MIN_MAX_CHARS
-from testlore.stages.recall import GENERAL_WARNING
+from testlore.stages.recall import to_records
 
 STORE = Path(__file__).parents[1] / "data" / "two-hundred" / ".tddswarm" / "learning" / "index.json"
 
@@ -47,9 +48,9 @@ def records(draw: st.DrawFn) -> list[dict[str, Any]]:
         if content is not None:
             pattern = {"language": "python", "content": content, "hash": canonical.digest(content)}
             record = {**record, "patterns": [pattern]}
-        ranked.append(recall.RankedEpisode(record, draw(st.floats(0, 50))))
+        ranked.append(RankedEpisode(record, draw(st.floats(0, 50))))
     nothing = Provenance("", "", "", "")
-    return recall.answer_records(ranked, lambda: nothing)
+    return to_records(ranked, lambda: nothing)
 
 
 details = st.fixed_dictionaries(
@@ -67,14 +68,14 @@ def answers(draw: st.DrawFn) -> RecallResult:
     found = draw(records())
     if draw(st.booleans()):
         return RecallResult(found, "ruvector", draw(details), (GENERAL_WARNING,))
-    fallback = Fallback(draw(st.sampled_from(sorted(HELP))), draw(texts))
-    return RecallResult(found, "deterministic-lexical", None, (GENERAL_WARNING, *recall.fallback_warning(fallback)))
+    fallback = Fallback(draw(st.sampled_from(sorted(FALLBACKS))), draw(texts))
+    return RecallResult(found, "deterministic-lexical", None, (GENERAL_WARNING, *fallback_warning(fallback)))
 
 
 @given(answers(), budgets)
 @settings(max_examples=300, deadline=None)
 def test_the_json_fits_is_valid_and_keeps_what_must_stay(whole: RecallResult, max_chars: int) -> None:
-    answer = recall.cut(whole, max_chars)
+    answer = cut(whole, max_chars)
     text = render.render(answer, "json", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     assert text.endswith("}\n")
@@ -93,7 +94,7 @@ def test_the_json_fits_is_valid_and_keeps_what_must_stay(whole: RecallResult, ma
 @given(answers(), budgets)
 @settings(max_examples=100, deadline=None)
 def test_a_larger_budget_never_shows_less(whole: RecallResult, max_chars: int) -> None:
-    small, large = recall.cut(whole, max_chars), recall.cut(whole, MAX_MAX_CHARS)
+    small, large = cut(whole, max_chars), cut(whole, MAX_MAX_CHARS)
     assert len(small.records) <= len(large.records)
     assert set(small.warnings) <= set(large.warnings) or len(small.warnings) <= len(large.warnings)
 
@@ -101,7 +102,7 @@ def test_a_larger_budget_never_shows_less(whole: RecallResult, max_chars: int) -
 @given(answers(), budgets)
 @settings(max_examples=150, deadline=None)
 def test_a_prompt_block_fits_the_same_budget_and_stays_fenced(whole: RecallResult, max_chars: int) -> None:
-    text = render.render(recall.cut(whole, max_chars), "prompt", max_chars)
+    text = render.render(cut(whole, max_chars), "prompt", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     first, last = text.splitlines()[0], text.splitlines()[-1]
     assert first.startswith("BEGIN UNTRUSTED TEST HISTORY ")
@@ -114,31 +115,29 @@ def test_a_prompt_block_fits_the_same_budget_and_stays_fenced(whole: RecallResul
 @given(answers())
 @settings(max_examples=150, deadline=None)
 def test_the_table_fits_80_columns_and_moves_no_cursor(whole: RecallResult) -> None:
-    text = render.render(recall.cut(whole, MAX_MAX_CHARS), "table", MAX_MAX_CHARS)
+    text = render.render(cut(whole, MAX_MAX_CHARS), "table", MAX_MAX_CHARS)
     assert not any(char in text for char in "\x1b\u202e\r")
     assert max(map(render.width, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("reason", sorted(EXIT_STATUS))
+@pytest.mark.parametrize("reason", sorted(UNUSABLE))
 @given(detail=texts, max_chars=budgets)
 @settings(max_examples=30, deadline=None)
 def test_a_reason_fits_too(reason: str, detail: str, max_chars: int) -> None:
-    answer = recall.cut(RecallResult([], reason=f"{reason}: {detail * 9}"), max_chars)
+    answer = cut(RecallResult([], reason=f"{reason}: {detail * 9}"), max_chars)
     text = render.render(answer, "json", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     value = canonical.loads(text)
     validator().validate(value)
     assert value["reason"].startswith(reason)
-    assert answer.exit_status == EXIT_STATUS[reason]
+    assert answer.exit_status == UNUSABLE[reason].exit_status
 
 
 def test_a_record_that_does_not_fit_loses_its_patterns_before_it_goes() -> None:
     nothing = Provenance("", "", "", "")
-    [record] = recall.answer_records(
-        [recall.RankedEpisode(next(r for r in stored() if r["patterns"]), 1.0)], lambda: nothing
-    )
+    [record] = to_records([RankedEpisode(next(r for r in stored() if r["patterns"]), 1.0)], lambda: nothing)
     whole = RecallResult([record], "ruvector", None, (GENERAL_WARNING,))
     size = canonical.utf16_length(canonical.dumps(whole.to_dict())) + 1
-    assert recall.cut(whole, size).records == [record]
-    assert recall.cut(whole, size - 1).records == [{**record, "patterns": []}]
-    assert recall.cut(whole, 300).records == []
+    assert cut(whole, size).records == [record]
+    assert cut(whole, size - 1).records == [{**record, "patterns": []}]
+    assert cut(whole, 300).records == []

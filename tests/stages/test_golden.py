@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from testlore import RecallResult, canonical, recall
-from testlore.ranking import tokens
+from testlore.ranking import documents, tokens
 
 DATA = Path(__file__).parents[1] / "data"
 STORES = ("till", "twelve", "two-hundred")
@@ -68,7 +68,7 @@ def test_every_episode_that_testlore_finds_is_found_and_others_share_a_term(
     kept = json.loads((DATA / store / ".tddswarm" / "learning" / "index.json").read_text("utf-8"))["records"]
     for record in kept:
         if wanted and record["id"] in ours - theirs:
-            assert wanted & set(tokens.terms(tokens.episode_text(record)))
+            assert wanted & set(tokens.terms(documents.episode_text(record)))
 
 
 @pytest.mark.parametrize(("store", "case"), ALL)

@@ -470,10 +470,10 @@ def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: 
     project.ask_natively()
     project.write_store([*project.records(), episode(1, "retry timeout")])
     counting = (
-        "import testlore.schemas as schemas, testlore.ranking.bm25 as lexical, testlore.embedding.features as features;"
-        "first, statistics, vectors = schemas.first_problem, lexical.statistics, features.vectors; seen = [];"
+        "import testlore.schemas as schemas, testlore.ranking.bm25 as bm25, testlore.embedding.features as features;"
+        "first, statistics, vectors = schemas.first_problem, bm25.statistics, features.vectors; seen = [];"
         "schemas.first_problem = lambda *all: seen.append(all[2:3]) or first(*all);"
-        "lexical.statistics = lambda texts: seen.append('counted') or statistics(texts);"
+        "bm25.statistics = lambda texts: seen.append('counted') or statistics(texts);"
         "features.vectors = lambda *all: seen.append(len(all[2])) or vectors(*all);"
         "from testlore import recall; answer = recall('.', 'zero boundary'); import sys;"
         "print(answer.details['cache'], seen, 'numpy' in sys.modules)"
@@ -484,12 +484,12 @@ def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: 
 
 def test_a_long_lived_process_asks_one_worker_again_and_leaves_none(project: Project) -> None:
     asking = (
-        "import os, subprocess; from testlore import recall, engines; start = engines.Child.__init__; starts = [];"
-        "engines.Child.__init__ = lambda self, *a, **k: (starts.append(1), start(self, *a, **k))[1];"
+        "import os, subprocess; from testlore import recall; from testlore.engines import pool; start = pool.Child.__init__; starts = [];"
+        "pool.Child.__init__ = lambda self, *a, **k: (starts.append(1), start(self, *a, **k))[1];"
         "answers = [recall('.', 'zero boundary') for _ in range(3)]; first = len(starts);"
         "answers += [recall('.', query) for query in ('cents', 'unicode accents')];"
         "print(len(starts) - first, [answer.retrieval for answer in answers]);"
-        "print(*(child._process.pid for child in engines._waiting.values()))"
+        "print(*(worker.child._process.pid for worker in pool._waiting.values()))"
     )
     project.ask_natively()
     counted, pids = project.python("-c", asking).stdout.splitlines()
@@ -500,8 +500,8 @@ def test_a_long_lived_process_asks_one_worker_again_and_leaves_none(project: Pro
 
 def test_a_worker_that_waits_is_replaced_when_it_dies(project: Project) -> None:
     asking = (
-        "import os, time; from testlore import recall, engines; recall('.', 'zero boundary');"
-        "[worker] = engines._waiting.values(); os.kill(worker._process.pid, 9); time.sleep(0.2);"
+        "import os, time; from testlore import recall; from testlore.engines import pool; recall('.', 'zero boundary');"
+        "[worker] = pool._waiting.values(); os.kill(worker.child._process.pid, 9); time.sleep(0.2);"
         "print(recall('.', 'zero boundary').retrieval)"
     )
     assert project.python("-c", asking).stdout == "ruvector\n"
@@ -509,8 +509,8 @@ def test_a_worker_that_waits_is_replaced_when_it_dies(project: Project) -> None:
 
 def test_a_worker_whose_parent_was_killed_ends(project: Project) -> None:
     asking = (
-        "import os; from testlore import recall, engines; recall('.', 'zero boundary');"
-        "[worker] = engines._waiting.values(); print(worker._process.pid, flush=True); os.kill(os.getpid(), 9)"
+        "import os; from testlore import recall; from testlore.engines import pool; recall('.', 'zero boundary');"
+        "[worker] = pool._waiting.values(); print(worker.child._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     pid = int(project.python("-c", asking).stdout)
     assert wait_until(lambda: not is_alive(pid))

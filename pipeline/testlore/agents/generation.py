@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from testlore import canonical, evidence, stages
+from testlore import canonical, evidence
 from testlore.agents import context
 from testlore.agents.context import Context
 from testlore.agents.worker import Kept, Workers
@@ -23,8 +23,9 @@ from testlore.errors import Refusal, Unusable
 from testlore.evidence import patch
 from testlore.project import provenance, safe_files, settings
 from testlore.project.settings import Settings
+from testlore.stages.answer import GENERAL_WARNING
+from testlore.stages.ask import ask
 from testlore.stages.call import MAX_QUERY_CHARACTERS
-from testlore.stages.recall import GENERAL_WARNING
 
 AUTHORS_AT_A_TIME = 3
 MAX_FILES = 50
@@ -232,7 +233,7 @@ def _wrong(name: str, was: str, allowed: str) -> Refusal:
 def learn(root: str, *about: str, limit: int, max_chars: int) -> Json:
     """What the memory tells about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
     try:
-        return stages.answer(root, query_of(*about), limit, max_chars).to_dict()
+        return ask(root, query_of(*about), limit, max_chars).to_dict()
     except Exception as error:  # memory is advice: nothing that goes wrong with it stops a generation
         warnings = [GENERAL_WARNING, f"Recall failed: {type(error).__name__}"]
         return {"records": [], "advisoryOnly": True, "retrieval": "deterministic-lexical", "warnings": warnings}

@@ -20,13 +20,17 @@ from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from testlore import __version__, canonical, evidence, schemas, stages
+from testlore import __version__, canonical, schemas
 from testlore.embedding import semantic
 from testlore.errors import Fallback, Refusal, Unusable
+from testlore.memory import lessons as memory_lessons
 from testlore.memory import store
 from testlore.project import settings
+from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
-from testlore.stages import Session, call
+from testlore.stages import call
+from testlore.stages.ask import ask
+from testlore.stages.session import Session
 
 LESSONS_URI = "testlore://lessons"
 
@@ -55,7 +59,7 @@ class Root:
     """
 
     def __init__(self, path: str, restrict: _Restrict | None) -> None:
-        self.path = os.path.realpath(stages.existing_folder(path))
+        self.path = os.path.realpath(existing_folder(path))
         self.restrict = restrict
         self._identity = self._look()
 
@@ -113,14 +117,14 @@ class Told(NamedTuple):
 
 
 def _recall(root: Root, query: str, limit: int, max_chars: int) -> Told:
-    result = stages.answer(root.path, query, limit, max_chars, long_lived=True, restrict=root.restrict)
+    result = ask(root.path, query, limit, max_chars, long_lived=True, restrict=root.restrict)
     return Told(result.to_dict(), wrong=result.exit_status != 0)
 
 
 def _lessons(root: Root, *, newest_first: bool = False) -> Told:
     if not root.settings().learning:
         raise Unusable("learning-disabled")
-    lessons = evidence.learn(root.path)
+    lessons = memory_lessons.learn(root.path)
     if newest_first:
         records = store.parse(store.read_bytes(root.path)).records
         places = {record["id"]: place for place, record in enumerate(records)}

@@ -13,7 +13,8 @@ from testlore.embedding import semantic
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.project import provenance, settings, snapshot
-from testlore.stages import Session, existing_folder
+from testlore.project.safe_files import existing_folder
+from testlore.stages.session import Session
 
 _PROBE_WORDS = 8
 _COLUMNS = 60
@@ -101,7 +102,7 @@ def _engine(session: Session) -> list[Finding]:
         sdk = session.sdk()
     except Fallback as fallback:
         state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        finding = Finding("engine", state, str(fallback), engines.advice(configured.runtime, fallback))
+        finding = Finding("engine", state, str(fallback), fallback.advice)
         return [finding, *_other_engines(session)] if fallback.word == "ruvector-sdk-missing" else [finding]
     return [Finding("engine", "ok", f"{sdk.name} {sdk.version}, {configured.dimensions} dimensions")]
 
@@ -109,7 +110,7 @@ def _engine(session: Session) -> list[Finding]:
 def _other_engines(session: Session) -> list[Finding]:
     """The engines that are installed, though the configuration names another one."""
     found = []
-    for runtime in engines.ENGINES:
+    for runtime in engines.NAMES:
         try:
             sdk = engines.engine(runtime).locate(session.root)
         except Fallback:
@@ -135,7 +136,7 @@ def _sources(session: Session) -> Finding:
     """What it costs here to see whether the sources are still those of an episode, which every answer says."""
     configured = session.settings()
     begin = time.perf_counter()
-    kept = session.cache if configured.enabled and not configured.plugin_problem else None
+    kept = session.cache if configured.is_native else None
     sources = snapshot.Scan(session.root, provenance.TOOL_FILES, kept).snapshot()
     milliseconds = (time.perf_counter() - begin) * 1000
     return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
@@ -151,7 +152,7 @@ def _answer(session: Session) -> Finding:
         count = len(probe.hits())
     except Fallback as fallback:
         state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        advice = engines.advice(session.settings().runtime, fallback)
+        advice = fallback.advice
         return Finding("recall", state, f"deterministic-lexical, since {fallback}", advice)
     finally:
         probe.close()

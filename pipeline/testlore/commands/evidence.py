@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from testlore import canonical, evidence
 from testlore.commands import render
 from testlore.errors import Refusal, Unusable
+from testlore.memory import counts, forget, lessons, merge
 
 _MAX_PATCH_BYTES = 128 << 20
 _SHORT_ID = 12
@@ -120,23 +121,23 @@ def _candidates(arguments: Mapping[str, Any]) -> Printed:
 
 
 def _learn(arguments: Mapping[str, Any]) -> Printed:
-    lessons = evidence.learn(arguments["root"])
-    value = {"lessons": [{**one._asdict(), "tentative": True} for one in lessons], "advisoryOnly": True}
+    learned = lessons.learn(arguments["root"])
+    value = {"lessons": [{**one._asdict(), "tentative": True} for one in learned], "advisoryOnly": True}
     lines = []
-    for one in lessons:
+    for one in learned:
         named = " ".join(name[:_SHORT_ID] for name in one.episodes)
         lines += [f"{one.kind}: {one.text}", f"  episodes: {named}"]
-    end = "Tentative: counted, not understood. No lesson is a rule." if lessons else "No lesson yet: nothing recurred."
+    end = "Tentative: counted, not understood. No lesson is a rule." if learned else "No lesson yet: nothing recurred."
     return Printed(value, "\n".join([*lines, end]))
 
 
 def _export(arguments: Mapping[str, Any]) -> Printed:
-    counts = evidence.export(arguments["root"])
-    return Printed(counts, canonical.pretty(counts))
+    exported = counts.export(arguments["root"])
+    return Printed(exported, canonical.pretty(exported))
 
 
 def _forget(arguments: Mapping[str, Any]) -> Printed:
-    removed = evidence.forget(arguments["root"], arguments["ids"], arguments["why"])
+    removed = forget.forget(arguments["root"], arguments["ids"], arguments["why"])
     value = {
         "removed": [{key: one[key] for key in ("id", "outcome", "createdAt", "tags", "warnings")} for one in removed],
         "why": arguments["why"],
@@ -150,7 +151,7 @@ def _forget(arguments: Mapping[str, Any]) -> Printed:
 
 
 def _merge(arguments: Mapping[str, Any]) -> Printed:
-    merged = evidence.merge(arguments["root"], arguments["source"])
+    merged = merge.merge(arguments["root"], arguments["source"])
     text = f"{merged.added} episodes added, {merged.known} known before, {merged.dropped} left for want of room; "
     return Printed(merged._asdict(), f"{text}{merged.total} in memory")
 

@@ -12,7 +12,7 @@ from testlore.agents import generation
 from testlore.commands import render
 from testlore.commands.evidence import Answer, Printed, answered, shown
 from testlore.errors import REFUSALS, Refusal, Unusable
-from testlore.stages import existing_folder
+from testlore.project.safe_files import existing_folder
 
 
 def generate(arguments: Mapping[str, Any]) -> Answer:
@@ -30,7 +30,7 @@ def _generate(arguments: Mapping[str, Any]) -> Printed:
     if not order.settings.agent:
         request, why = order.work_order(), f"agent-missing: {generation.ASK_FOR_AGENT}"
         value = {"reason": why, "workOrder": request}
-        return Printed(value, canonical.pretty(request), f"testlore: {why}", REFUSALS["agent-missing"])
+        return Printed(value, canonical.pretty(request), f"testlore: {why}", REFUSALS["agent-missing"].exit_status)
     made = generation.run(root, order, _tell)
     value = generation.to_dict(made)
     said = "accepted" if made.review["accepted"] else "rejected"

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 from testlore import canonical
-from testlore.stages.recall import GENERAL_WARNING, RecallResult
+from testlore.stages.answer import GENERAL_WARNING, RecallResult
 
 _PATTERN_LINES = 3
 _PATTERN_COLUMNS = 24

@@ -25,12 +25,18 @@ class Provider(Protocol):
 
     Attributes:
         MODE: how the answer names it, ``lexical-vector`` or ``external-embedding``.
+        IS_MODEL: whether its vectors come from a model, which knows more than words. Then the query is embedded in the
+            same call as the episodes, an episode may be found without a shared word, and records say what found them.
     """
 
     MODE: str
+    IS_MODEL: bool
 
     def identity(self, root: str, settings: Settings) -> dict[str, Any]:
         """What decides the vectors, as a value to digest: when it changes, every vector is made anew."""
+
+    def text_of(self, record: dict[str, Any]) -> str:
+        """The text of an episode that is embedded."""
 
     def files(self, root: str, settings: Settings) -> list[str]:
         """The project's files whose change may change the identity."""

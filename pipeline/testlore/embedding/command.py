@@ -16,8 +16,11 @@ from testlore import canonical, child
 from testlore.errors import Fallback
 from testlore.project.settings import Settings
 from testlore.ranking.bm25 import Statistics
+from testlore.ranking.documents import gist
 
 MODE = "external-embedding"
+IS_MODEL = True
+text_of = gist
 
 _MAX_OUTPUT_BYTES = 8 << 20
 _MAX_MAGNITUDE = 1_000_000

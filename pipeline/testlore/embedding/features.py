@@ -21,8 +21,11 @@ from testlore.errors import Fallback
 from testlore.project.settings import Settings
 from testlore.ranking import tokens
 from testlore.ranking.bm25 import Statistics
+from testlore.ranking.documents import episode_text
 
 MODE = "lexical-vector"
+IS_MODEL = False
+text_of = episode_text
 
 _FEW = 8  # texts up to which importing NumPy takes longer than it saves
 _PARTS = 64  # of one unit of weight

@@ -23,12 +23,6 @@ METADATA = "vectors-node.json"
 STAYS = False
 CODE = ("engines/node_worker.cjs",)
 OPENING_CHANGES = True
-HELP = {
-    "ruvector-sdk-invalid": f"Reinstall the native engine in the project: npm install {PINNED}.",
-    "ruvector-native-load-failed": f"The engine does not load on this machine: npm install {PINNED} on this very "
-    "platform, with Node 18 or newer.",
-    "ruvector-sdk-api-mismatch": f"The installed engine lacks VectorDb: npm install {PINNED}.",
-}
 
 _MODULES = "node_modules"
 _BINDING = "ruvector-core-"
@@ -37,6 +31,18 @@ _GET_NODE = "Install Node, or: pip install 'testlore-recall[node]'"
 _PAGES = 2 << 20
 _MAX_PACKAGE_JSON = 1 << 20
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_worker.cjs")
+
+
+class Failure(Fallback):
+    """Why this engine cannot deliver."""
+
+    HELP = {  # noqa: RUF012
+        "ruvector-sdk-missing": f"In the project, run: npm install {PINNED}",
+        "ruvector-sdk-invalid": f"Reinstall the native engine in the project: npm install {PINNED}",
+        "ruvector-native-load-failed": f"The engine does not load on this machine: npm install {PINNED} on this very "
+        "platform, with Node 18 or newer.",
+        "ruvector-sdk-api-mismatch": f"The installed engine lacks VectorDb: npm install {PINNED}",
+    }
 
 
 def locate(root: str) -> Sdk:
@@ -52,13 +58,13 @@ def locate(root: str) -> Sdk:
     modules = os.path.realpath(os.path.join(root, _MODULES))
     named = os.path.join(modules, *NAME.split("/"))
     if not os.path.isdir(named):
-        raise Fallback("ruvector-sdk-missing", f"no {NAME} in {_MODULES}", _how_to_install())
+        raise Failure("ruvector-sdk-missing", f"no {NAME} in {_MODULES}", _how_to_install())
     folder = os.path.realpath(named)
     package = os.path.join(folder, "package.json")
     version, main = _described(package)
     files = [package, os.path.join(folder, main), *_bindings(folder)]
     if not all(os.path.realpath(file).startswith(modules + os.sep) for file in files):
-        raise Fallback("ruvector-sdk-invalid", f"a part of it lies outside of {_MODULES}")
+        raise Failure("ruvector-sdk-invalid", f"a part of it lies outside of {_MODULES}")
     digest = canonical.digest([_digest(file) for file in files])
     return Sdk(NAME, version, digest, modules, tuple(files))
 
@@ -73,7 +79,7 @@ def _described(package: str) -> tuple[str, str]:
             return version, main
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise Fallback("ruvector-sdk-invalid", f"its package.json does not describe {NAME}")
+    raise Failure("ruvector-sdk-invalid", f"its package.json does not describe {NAME}")
 
 
 def _bindings(folder: str) -> list[str]:
@@ -103,7 +109,7 @@ def _digest(path: str) -> str:
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
     except OSError:
-        raise Fallback("ruvector-sdk-invalid", f"its {os.path.basename(path)} cannot be read") from None
+        raise Failure("ruvector-sdk-invalid", f"its {os.path.basename(path)} cannot be read") from None
 
 
 def worker_argv(sdk: Sdk) -> list[str]:
@@ -146,7 +152,7 @@ def _node() -> str:
             return program
     found = _wheel_node()
     if found is None:
-        raise Fallback("ruvector-sdk-missing", "no program node on PATH", _GET_NODE)
+        raise Failure("ruvector-sdk-missing", "no program node on PATH", _GET_NODE)
     return found
 
 

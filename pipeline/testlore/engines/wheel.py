@@ -14,18 +14,23 @@ METADATA = "vectors.json"
 STAYS = True
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
-HELP = {
-    "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
-    "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4.",
-    "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
-    "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
-    "ruvector-sdk-api-mismatch": "The installed engine lacks RvfStore: pip install ruvector==0.1.4.",
-}
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16
 _LIFETIME_SECONDS = "300"  # far above any timeoutMs: for workers that nobody asks, or whose parent was killed
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
+
+
+class Failure(Fallback):
+    """Why this engine cannot deliver."""
+
+    HELP = {  # noqa: RUF012
+        "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
+        "ruvector-sdk-invalid": "Reinstall the native engine: pip install --force-reinstall --no-deps ruvector==0.1.4",
+        "ruvector-native-load-failed": "The engine does not load on this machine: reinstall it, "
+        "or check that the platform has a wheel (glibc 2.28 or newer on Linux).",
+        "ruvector-sdk-api-mismatch": "The installed engine lacks RvfStore: pip install ruvector==0.1.4",
+    }
 
 
 def locate(root: str) -> Sdk:
@@ -40,7 +45,7 @@ def locate(root: str) -> Sdk:
         folder = os.path.join(entry or os.getcwd(), "ruvector")
         if os.path.isdir(folder):
             return _sdk(folder)
-    raise Fallback("ruvector-sdk-missing", f"no package ruvector for {sys.executable}")
+    raise Failure("ruvector-sdk-missing", f"no package ruvector for {sys.executable}")
 
 
 def _sdk(folder: str) -> Sdk:
@@ -48,18 +53,18 @@ def _sdk(folder: str) -> Sdk:
     try:
         beside, inside = os.listdir(site), os.listdir(folder)
     except OSError as error:
-        raise Fallback("ruvector-sdk-invalid", f"its folder cannot be read: {error.strerror}") from None
+        raise Failure("ruvector-sdk-invalid", f"its folder cannot be read: {error.strerror}") from None
     infos = [name for name in beside if name.startswith(_PREFIX) and name.endswith(_SUFFIX)]
     if len(infos) != 1:
-        raise Fallback("ruvector-sdk-invalid", f"{len(infos)} descriptions of the package beside it, not one")
+        raise Failure("ruvector-sdk-invalid", f"{len(infos)} descriptions of the package beside it, not one")
     path = os.path.join(site, infos[0], "RECORD")
     try:
         with open(path, "rb") as file:
             record = file.read()
     except OSError:
-        raise Fallback("ruvector-sdk-invalid", "its RECORD cannot be read") from None
+        raise Failure("ruvector-sdk-invalid", "its RECORD cannot be read") from None
     if not any(name.startswith("_native") for name in inside):
-        raise Fallback("ruvector-sdk-invalid", "its native module is missing")
+        raise Failure("ruvector-sdk-invalid", "its native module is missing")
     version = infos[0][len(_PREFIX) : -len(_SUFFIX)]
     return Sdk("ruvector", version, canonical.digest(record), folder, (path,))
 

@@ -15,10 +15,12 @@ from testlore.errors import Fallback, Unusable
 from testlore.evaluate import cases, disposable, inherited
 from testlore.evaluate.cases import Case
 from testlore.project import settings
+from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
 from testlore.ranking.fusion import RankedEpisode
-from testlore.stages import Session, existing_folder
+from testlore.stages import recall
 from testlore.stages.call import MAX_LIMIT
+from testlore.stages.session import Session
 
 MRR_AT = 10
 RECALL_AT = (1, 5, 20)
@@ -131,19 +133,19 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
     figures = [
         Figures("shared words (inherited)", shared),
         Figures(f"hashed words, {inherited.DIMENSIONS} dimensions (inherited)", hashed),
-        _through_pipeline("lexical", found, configured, "feature-vectors", Session.ranked_lexically, steps),
+        _through_pipeline("lexical", found, configured, "feature-vectors", recall.lexically, steps),
         _through_pipeline(
             f"native, {configured.dimensions} dimensions",
             found,
             configured,
             "feature-vectors",
-            Session.ranked_natively,
+            recall.natively,
             steps,
         ),
     ]
     if configured.embedding == "command":
         name = f"external-embedding ({configured.identity})"
-        figures.append(_through_pipeline(name, found, configured, "command", Session.ranked_natively, steps))
+        figures.append(_through_pipeline(name, found, configured, "command", recall.natively, steps))
     name = os.path.basename(os.path.realpath(repository))
     return Report(name, cases.head(repository), [case.commit for case in found], configured.dimensions, figures)
 
@@ -189,7 +191,7 @@ def _through_pipeline(
             except Fallback as fallback:
                 if fallback.word not in ("ruvector-no-applicable-hits", "ruvector-empty-feature-query"):
                     return Figures(name, [], str(fallback))
-                ranked = [one.record["id"] for one in session.ranked_lexically(MAX_LIMIT)]
+                ranked = [one.record["id"] for one in recall.lexically(session, MAX_LIMIT)]
             finally:
                 session.close()
             ranks.append(ranked.index(right) + 1 if right in ranked else 0)

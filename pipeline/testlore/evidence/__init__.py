@@ -11,7 +11,6 @@ memory is asked.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from testlore.errors import Refusal, Unusable
@@ -19,23 +18,14 @@ from testlore.evidence import candidate as _candidate
 from testlore.evidence import remember as _memory
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
-from testlore.evidence.remember import MergeCounts, Remembered
-from testlore.memory import lessons as _lessons
-from testlore.memory.lessons import Lesson
-from testlore.memory.store import Record
-from testlore.stages import existing_folder
+from testlore.evidence.remember import Remembered
+from testlore.project.safe_files import existing_folder
 
 __all__ = [
     "CandidateState",
-    "Lesson",
-    "MergeCounts",
     "Remembered",
     "Validation",
     "candidates",
-    "export",
-    "forget",
-    "learn",
-    "merge",
     "remember",
     "stage",
     "validate",
@@ -163,41 +153,3 @@ def _state(root: str, name: str) -> CandidateState:
     if validation is None:
         return CandidateState(name, "staged", [], files)
     return CandidateState(name, validation["outcome"], validation["reasons"], files)
-
-
-def learn(root: Root) -> list[Lesson]:
-    """Recurring warnings and successes, each naming its episodes: tentative, never a rule.
-
-    Raises:
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
-    """
-    return _lessons.learn(_folder(root))
-
-
-def export(root: Root) -> dict[str, Any]:
-    """Counts of the memory: no code, path, id, digest or time.
-
-    Raises:
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
-    """
-    return _lessons.export(_folder(root))
-
-
-def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
-    """Remove episodes on a person's word, and return them.
-
-    Raises:
-        Refusal: ``call-invalid``: an id is not of exactly one episode, or there is no reason; nothing is removed.
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
-    """
-    return _memory.forget(_folder(root), ids, why)
-
-
-def merge(root: Root, source: Root) -> MergeCounts:
-    """Take another worktree's memory into this one's.
-
-    Raises:
-        Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
-    """
-    return _memory.merge(_folder(root), source)

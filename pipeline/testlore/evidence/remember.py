@@ -1,8 +1,7 @@
-"""``remember``, ``forget`` and ``merge``: what changes the canonical store, always through :func:`store.update`."""
+"""``remember``: take the verdict on a candidate into memory, as an episode."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,12 +13,11 @@ from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.validation import check_provenance
 from testlore.memory import store
-from testlore.memory.store import Change, Record
+from testlore.memory.store import Record
 from testlore.project import provenance, safe_files, settings, snapshot
 
 _FRESH_SECONDS = 24 * 3600
 _CLOCK_SECONDS = 300  # how far another process's clock may be ahead
-_FEWEST_ID_DIGITS = 8
 
 
 class Remembered(NamedTuple):
@@ -32,22 +30,6 @@ class Remembered(NamedTuple):
 
     record: Record
     new: bool
-
-
-class MergeCounts(NamedTuple):
-    """What a merge did.
-
-    Attributes:
-        added: how many episodes came in.
-        known: how many were there already.
-        dropped: how many of the oldest had to leave.
-        total: how many there are now.
-    """
-
-    added: int
-    known: int
-    dropped: int
-    total: int
 
 
 def remember(root: str, name: str) -> Remembered:
@@ -167,85 +149,3 @@ def _tags(manifest: Mapping[str, Any], evidence: Mapping[str, Any], texts: Seque
     if evidence["complete"] and evidence["originalCases"] and not evidence["missingCases"]:
         tags.append("case-preservation")
     return tags
-
-
-def forget(root: str, ids: Sequence[str], why: str) -> list[Record]:
-    """Remove episodes on a person's word.
-
-    Args:
-        ids: whole ids, or at least their first 8 digits.
-        why: the person's reason.
-
-    Returns:
-        The removed episodes, newest first. Another worktree that still has one gives it back when it is merged.
-
-    Raises:
-        Refusal: ``call-invalid``: there is no reason, or an id that is not of exactly one episode; nothing is removed.
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
-    """
-    if not why.strip():
-        raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
-    if not ids:
-        raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
-    store.read_bytes(root)  # a memory that is not there is not made
-    wanted: set[str] = set()
-
-    def without(records: list[Record]) -> list[Record]:
-        for given in ids:
-            matching = [one["id"] for one in records if one["id"].startswith(given)]
-            if len(matching) != 1 or len(given) < _FEWEST_ID_DIGITS:
-                fits = f"fits {len(matching)} episodes" if len(given) >= _FEWEST_ID_DIGITS else "is too short"
-                raise Refusal(
-                    "call-invalid",
-                    f"id {given!r:.80} {fits}; allowed: the first {_FEWEST_ID_DIGITS} digits or more of one",
-                )
-            wanted.add(matching[0])
-        return [one for one in records if one["id"] not in wanted]
-
-    change = store.update(root, without)
-    return [one for one in change.before if one["id"] in wanted]
-
-
-def merge(root: str, source: str | os.PathLike[str]) -> MergeCounts:
-    """Take another worktree's memory into this one's.
-
-    Args:
-        source: the other project's root.
-
-    Raises:
-        Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
-    """
-    folder = os.fspath(source)
-    try:
-        others = store.parse(store.read_bytes(folder)).records
-    except Unusable as unusable:
-        if unusable.reason == "no-memory":
-            raise Refusal("call-invalid", f"source is {folder!r}; allowed: a folder with {store.INDEX_FILE}") from None
-        raise Unusable(unusable.reason, f"in the source: {unusable.detail}") from None
-    change = store.update(root, lambda records: _union(records, others))
-    return _counted(change, others)
-
-
-def _union(ours: list[Record], theirs: list[Record]) -> list[Record]:
-    """Every episode once. Of two of one id the newest stays, whichever side it is from, so that merges converge."""
-    found: dict[str, Record] = {}
-    for record in [*ours, *theirs]:
-        rival = found.get(record["id"])
-        if rival is None or _preference(record) < _preference(rival):
-            found[record["id"]] = record
-    return list(found.values())
-
-
-def _preference(record: Record) -> tuple[tuple[float, str], str]:
-    return (store.newest_first(record), record["integrity"])
-
-
-def _counted(change: Change, others: list[Record]) -> MergeCounts:
-    before, after = ({one["id"] for one in records} for records in (change.before, change.after))
-    return MergeCounts(
-        added=len(after - before),
-        known=sum(one["id"] in before for one in others),
-        dropped=len(change.dropped),
-        total=len(after),
-    )

@@ -8,7 +8,7 @@ from testlore import canonical
 from testlore.errors import Refusal
 from testlore.evidence import candidate, patch
 from testlore.project import provenance, safe_files, settings, snapshot
-from testlore.stages.recall import compatibility_reasons
+from testlore.project.provenance import compatibility_reasons
 
 
 def run(root: str, proposed: Any) -> str:

@@ -15,8 +15,7 @@ from testlore.evidence.running import Place, Run
 from testlore.evidence.verdict import Defect, Observation
 from testlore.memory import store
 from testlore.project import provenance, settings, snapshot
-from testlore.project.provenance import Provenance
-from testlore.stages.recall import compatibility_reasons
+from testlore.project.provenance import Provenance, compatibility_reasons
 
 
 class Validated(NamedTuple):

@@ -170,3 +170,20 @@ def _program(root: str, copy: str, program: str) -> str:
         return program
     inside = os.path.join(copy, program)
     return inside if os.path.exists(inside) else os.path.join(root, program)
+
+
+class _Shim(NamedTuple):
+    NAME: str
+    TOOL_FILES: tuple[str, ...]
+
+    def program(self) -> str:
+        return sys.executable if self.NAME in safe_files.PYTHON_FRAMEWORKS else "node"
+
+
+Framework = _Shim
+
+
+def of_project(root: str, settings: Settings) -> _Shim:
+    from testlore.project import provenance
+
+    return _Shim(safe_files.framework(root, settings), provenance.TOOL_FILES)

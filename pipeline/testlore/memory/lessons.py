@@ -1,12 +1,12 @@
-"""``learn`` and ``export``: what the episodes of a memory have in common, and how many there are."""
+"""``learn``: what the episodes of a memory have in common."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from testlore.memory import store
-from testlore.memory.store import Record
+from testlore.project.safe_files import Root, existing_folder
 
 _FEWEST = 2  # what happened once is an episode, not a lesson
 
@@ -33,13 +33,13 @@ _KINDS = {
 }
 
 
-def learn(root: str) -> list[Lesson]:
+def learn(root: Root) -> list[Lesson]:
     """The lessons of a memory: warnings first, and the most frequent first.
 
     Raises:
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
+        Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
-    records = store.parse(store.read_bytes(root)).records
+    records = store.parse(store.read_bytes(existing_folder(root))).records
     lessons = []
     for kind, (outcome, key, sentence) in _KINDS.items():
         chosen = [record for record in records if record["outcome"] == outcome]
@@ -50,36 +50,3 @@ def learn(root: str) -> list[Lesson]:
                 episodes = [record["id"] for record in chosen if subject in record[key]]
                 lessons.append(Lesson(kind, subject, text, episodes))
     return lessons
-
-
-def export(root: str) -> dict[str, Any]:
-    """Counts of a memory, and nothing else: no code, path, id, digest or time.
-
-    Raises:
-        Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
-    """
-    records = store.parse(store.read_bytes(root)).records
-    return {
-        "schemaVersion": 1,
-        "episodes": len(records),
-        "outcomes": _counts(record["outcome"] for record in records),
-        "frameworks": _counts(record["framework"] for record in records),
-        "languages": _counts(record["context"]["language"] for record in records),
-        "purposes": _counts(record["context"]["purpose"] for record in records),
-        "tags": _counts(tag for record in records for tag in record["tags"]),
-        "warnings": _counts(warning for record in records for warning in record["warnings"]),
-        "patterns": sum(len(record["patterns"]) for record in records),
-        "evidence": _evidence(records),
-    }
-
-
-def _counts(values: Any) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))
-
-
-def _evidence(records: list[Record]) -> dict[str, int]:
-    totals: Counter[str] = Counter()
-    for record in records:
-        for key, value in record["evidence"].items():
-            totals[key] += int(value)
-    return dict(totals)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Container, Iterator
-from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from testlore import canonical
@@ -95,7 +94,7 @@ def is_current(root: str, store: Store) -> bool:
 
 def newest_first(record: Record) -> tuple[float, str]:
     """The sort key of a store: ``createdAt`` descending, then ``id`` ascending."""
-    return (-moment(record["createdAt"]), record["id"])
+    return (-seconds_of(record["createdAt"]), record["id"])
 
 
 def moment(created_at: str) -> float:
@@ -104,13 +103,31 @@ def moment(created_at: str) -> float:
     Raises:
         ValueError: there is no such moment.
     """
-    if created_at[0] in "+-":  # ECMAScript's expanded years lie outside of what datetime can hold
+    from datetime import datetime
+
+    if created_at[0] in "+-":  # ECMAScript's expanded years are outside of what datetime can hold
         raise ValueError(f"the year of {created_at} is out of range")
     return datetime.fromisoformat(created_at[:-1] + "+00:00").timestamp()
 
 
+def seconds_of(created_at: str) -> float:
+    """Seconds since the epoch of a ``createdAt`` of a verified record, as :func:`moment` gives them.
+
+    It counts the days itself, since importing datetime would cost 2 % of a warm recall: ``days_from_civil`` of Hinnant,
+    *chrono-Compatible Low-Level Date Algorithms*.
+    """
+    year, month, day = int(created_at[:4]), int(created_at[5:7]), int(created_at[8:10])
+    shifted = year - (month <= 2)  # years that begin in March end with the leap day
+    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    days = 365 * shifted + shifted // 4 - shifted // 100 + shifted // 400 + day_of_year - 719_468
+    minutes = (days * 24 + int(created_at[11:13])) * 60 + int(created_at[14:16])
+    return ((minutes * 60 + int(created_at[17:19])) * 1000 + int(created_at[20:23])) / 1000
+
+
 def created_at(seconds: float) -> str:
     """A moment, in seconds since the epoch, as ECMAScript's ``Date.toISOString`` writes it."""
+    from datetime import datetime, timezone
+
     moment = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 

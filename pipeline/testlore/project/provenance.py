@@ -37,7 +37,7 @@ class Provenance(NamedTuple):
         }
 
 
-def take(root: str, settings: Settings, taking: snapshot.Scan | None = None) -> Provenance:
+def take(root: str, settings: Settings, framework: object = None, taking: snapshot.Scan | None = None) -> Provenance:
     """Today's provenance of the project: digests of its sources, of what runs its tests, and of its services.
 
     Args:
@@ -90,3 +90,15 @@ def _interpreter(root: str, settings: Settings) -> list[object]:
         if os.path.isfile(found) and os.access(found, os.X_OK):
             return [os.path.basename(found), os.path.getsize(found)]
     return [os.path.basename(program), None]
+
+
+def compatibility_reasons(then: dict[str, str], current: Provenance) -> list[str]:
+    """Why an episode's provenance is not today's, in stable words; empty when it is."""
+    reasons = []
+    if then["runner"] != current.runner:
+        reasons.append("runner-or-environment-changed")
+    if then["servicesHash"] != current.services_hash:
+        reasons.append("service-versions-changed")
+    if then["sourceHash"] != current.source_hash or (not reasons and then["fingerprint"] != current.fingerprint):
+        reasons.append("source-drift")
+    return reasons

@@ -7,10 +7,13 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from testlore.errors import UnsafePath
+from testlore.errors import UnsafePath, Unusable
 
 if TYPE_CHECKING:
     from testlore.project.settings import Settings
+
+#: A folder, as a caller names it.
+Root = str | os.PathLike[str]
 
 PYTHON_FRAMEWORKS = frozenset(["pytest", "unittest"])
 
@@ -122,3 +125,21 @@ def _framework_of_files(root: str) -> str:
     if has("pyproject.toml", "setup.cfg", "setup.py"):
         return "unittest"
     return "custom"
+
+
+def existing_folder(root: object, name: str = "root") -> str:
+    """``root`` as a path.
+
+    Args:
+        name: what the caller calls it.
+
+    Raises:
+        Unusable: ``call-invalid``: it is no folder.
+    """
+    try:
+        path = os.fspath(root)  # type: ignore[call-overload]
+        if isinstance(path, str) and os.path.isdir(os.path.abspath(path)):
+            return path
+    except (TypeError, ValueError, OSError):  # the last: the working directory is gone
+        pass
+    raise Unusable("call-invalid", f"{name} is {root!r:.200}; allowed: an existing folder")

@@ -14,10 +14,10 @@ _PLUGIN = ("plugins", "ruvector")
 
 
 class Settings(NamedTuple):
-    """What the configuration says, with its defaults.
+    """What the configuration says. The defaults stand here, and nowhere else in the code.
 
     Attributes:
-        config_digest: the digest of the file's bytes; of nothing when there is no file.
+        config_digest: the digest of the file's bytes; empty when there is no file.
         learning: false overrides every plugin.
         enabled: whether native recall is wanted.
         plugin_problem: what is wrong inside ``plugins.ruvector``, or empty.
@@ -48,6 +48,11 @@ class Settings(NamedTuple):
     environment: dict[str, str] = {}  # noqa: RUF012
     services: dict[str, str] = {}  # noqa: RUF012
     run_seconds: int = 600
+
+    @property
+    def is_native(self) -> bool:
+        """Whether native recall is wanted, and nothing is wrong with its settings."""
+        return self.enabled and not self.plugin_problem
 
 
 def read(root: str) -> bytes:
@@ -90,23 +95,24 @@ def parse(data: bytes, *, known_valid: bool = False) -> Settings:
     plugin_problem = "" if known_valid else _check(config)
     plugin = {} if plugin_problem else config.get("plugins", {}).get("ruvector", {})
     embedding = plugin.get("embedding", {})
+    default = Settings()
     return Settings(
         config_digest=canonical.digest(data),
-        learning=config.get("learning", {}).get("enabled", True),
-        enabled=plugin.get("enabled", False),
+        learning=config.get("learning", {}).get("enabled", default.learning),
+        enabled=plugin.get("enabled", default.enabled),
         plugin_problem=plugin_problem,
-        dimensions=int(plugin.get("dimensions", 128)),
-        timeout_ms=int(plugin.get("timeoutMs", 10_000)),
-        embedding=embedding.get("mode", "feature-vectors"),
-        argv=tuple(embedding.get("argv", ())),
-        identity=embedding.get("identity", ""),
-        runtime=plugin.get("runtime", "python"),
-        adapter=config.get("adapter", ""),
-        runner=tuple(config.get("runner", ())),
-        agent=tuple(config.get("agent", ())),
-        environment=config.get("environment", {}),
-        services=config.get("services", {}),
-        run_seconds=int(config.get("validation", {}).get("timeoutSeconds", 600)),
+        dimensions=int(plugin.get("dimensions", default.dimensions)),
+        timeout_ms=int(plugin.get("timeoutMs", default.timeout_ms)),
+        embedding=embedding.get("mode", default.embedding),
+        argv=tuple(embedding.get("argv", default.argv)),
+        identity=embedding.get("identity", default.identity),
+        runtime=plugin.get("runtime", default.runtime),
+        adapter=config.get("adapter", default.adapter),
+        runner=tuple(config.get("runner", default.runner)),
+        agent=tuple(config.get("agent", default.agent)),
+        environment=config.get("environment", default.environment),
+        services=config.get("services", default.services),
+        run_seconds=int(config.get("validation", {}).get("timeoutSeconds", default.run_seconds)),
     )
 
 

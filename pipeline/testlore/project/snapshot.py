@@ -1,12 +1,12 @@
 """A project's source files and their digests, remembered so that only what changed is read again.
 
-A file's digest is remembered with its size, modification and change time, inode and mode. A file that was written so
-shortly before it was read that a later edit could leave all of these as they are is *racily clean*, and read again next
+A file's digest is remembered with its size, modification and change time, inode and mode. When a file was read so soon
+after it was written that a later edit could leave all of these unchanged, it is *racily clean* and is read again next
 time; see git's ``Documentation/technical/racy-git``. The result is always what reading every file would give.
 
-In a large git work tree not even every file's state is asked for: git's index holds states too, and git compares them
-faster. While the index has the bytes that it had, a file can have changed only if ``git diff-files`` names it (which
-compares states, not contents), if it is untracked, or if it is one that we watch ourselves.
+In a large git work tree not even every file's state is asked for. Git's index holds states too, and git compares them
+faster. While the index has the same bytes, a file can have changed only if ``git diff-files`` names it (which compares
+states, not contents), if it is untracked, or if it is one that we watch ourselves.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from testlore import canonical
-from testlore.cache import SNAPSHOT, SNAPSHOT_FILES, Cache
 from testlore.errors import Fallback
+from testlore.project import git
 
 #: Folders that are never part of a project's sources, at any depth.
 IGNORED_FOLDERS = frozenset(
@@ -29,17 +28,35 @@ IGNORED_FOLDERS = frozenset(
     ".venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox".split()
 )
 
+#: The two files in which a scan keeps what it found: a small sealed head, and a body with every file.
+HEAD, BODY = "snapshot.json", "snapshot.files"
+
 _SMALL = 200  # files up to which reading them all costs no more than remembering them
 _LARGE = 2_000  # files from which comparing with git's index is worth two processes
 _MOST_WATCHED = 1_000
 _MAX_BODY_BYTES = 256 << 20
-_GIT_SECONDS = 60
 _RACY_NS = 2_000_000_000  # the coarsest clock of a common file system ticks every two seconds
 _RACY = "racy"  # a state that no file has
 
 
+class Keeper(Protocol):
+    """Where a scan keeps digests for the next one, such as the derived cache. Each method may raise ``Fallback``."""
+
+    def read(self, name: str, limit: int) -> bytes | None:
+        """A file's bytes, or ``None`` when there is none."""
+
+    def read_sealed(self, name: str) -> dict[str, Any] | None:
+        """A sealed object, or ``None`` when there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file in place, whole."""
+
+    def write_sealed(self, name: str, value: dict[str, Any]) -> None:
+        """Seal an object and put it in place."""
+
+
 class Entry(NamedTuple):
-    """A file as it was when it was read: its state as text, and the digest of its bytes; empty when there was none."""
+    """A file when it was read: its state as text, and the digest of its bytes; both empty when there was none."""
 
     state: str
     digest: str
@@ -66,43 +83,38 @@ class Snapshot(NamedTuple):
 def paths(root: str) -> list[str]:
     """The project's source files, relative, in UTF-16 order.
 
-    What git tracks, or does not ignore, where git knows the folder; else every file below the root.
+    Where git knows the folder: what it tracks, and what it does not ignore. Elsewhere: every file below the root.
     """
-    return _in_utf16_order(_names(_output(_git(root, *_LIST))) or _walk(root))
+    return _in_utf16_order(_names(git.ask(root, *_LIST)) or _walk(root))
 
 
 class Scan:
-    """The taking of one snapshot, begun at once: git works in processes of its own while the caller goes on.
-
-    The cache holds a small sealed head, with the results and the watched files, and a body with every file.
+    """A scan of the project's sources. It begins at once: git works in processes of its own while the caller goes on.
 
     Args:
         root: the project's root.
         tools: the paths whose digests the snapshot shows.
-        cache: where digests are remembered; without it every file is read.
+        keeper: where digests are remembered; without it every file is read.
     """
 
-    def __init__(self, root: str, tools: Iterable[str], cache: Cache | None = None) -> None:
+    def __init__(self, root: str, tools: Iterable[str], keeper: Keeper | None = None) -> None:
         self._root = root
         self._tools = frozenset(tools)
-        self._cache = cache
+        self._keeper = keeper
         self._begun = time.time_ns()
         self._read = 0
         self._head: dict[str, Any] = {}
-        if cache is not None:
+        if keeper is not None:
             with contextlib.suppress(Fallback):
-                self._head = cache.read_sealed(SNAPSHOT) or {}
+                self._head = keeper.read_sealed(HEAD) or {}
         self._index = _index(root) if self._head.get("index") else ""
         asked = {"changed": _CHANGED, "untracked": _UNTRACKED} if self._unchanged_index() else {"listed": _LIST}
-        self._running = {name: _git(root, *arguments) for name, arguments in asked.items()}
+        self._questions = {name: git.Question(root, *arguments) for name, arguments in asked.items()}
 
     def close(self) -> None:
         """End what nobody wants to know any more."""
-        while self._running:
-            _, process = self._running.popitem()
-            if process is not None:
-                process.kill()
-                process.communicate()
+        while self._questions:
+            self._questions.popitem()[1].end()
 
     def snapshot(self) -> Snapshot:
         """The sources as they are now."""
@@ -113,6 +125,11 @@ class Scan:
 
     def _unchanged_index(self) -> bool:
         return bool(self._index) and self._head.get("index") == self._index
+
+    def _ask(self, name: str, arguments: tuple[str, ...]) -> list[str]:
+        """The paths that git names, from the question that was asked at the start if there is one."""
+        question = self._questions.pop(name, None)
+        return _names((question or git.Question(self._root, *arguments)).answer())
 
     def _since_last(self) -> Snapshot | None:
         """The last snapshot, with what may have changed since; ``None`` when its body is lost."""
@@ -129,23 +146,17 @@ class Scan:
         return self._finish({**body, **entries}, suspects) if body else None
 
     def _suspects(self) -> set[str]:
-        """The files that changed in git's eyes, by state, or that git does not track."""
-        found: set[str] = set()
-        for name, arguments in (("changed", _CHANGED), ("untracked", _UNTRACKED)):
-            process = self._running.pop(name) if name in self._running else _git(self._root, *arguments)
-            found.update(_names(_output(process)))
-        return found
+        """The files that git calls changed, by their state, and those that git does not track."""
+        return {*self._ask("changed", _CHANGED), *self._ask("untracked", _UNTRACKED)}
 
     def _anew(self) -> Snapshot:
-        """A snapshot for which every file's state is asked."""
-        process = self._running.pop("listed") if "listed" in self._running else _git(self._root, *_LIST)
-        listed = set(_names(_output(process)))
+        """A snapshot for which the state of every file is asked."""
+        listed = set(self._ask("listed", _LIST))
         suspects: set[str] = set()
         self._index, self._head["unwatched"] = "", []
-        if len(listed) > _LARGE and self._cache is not None:
-            self._index = _index(
-                self._root
-            )  # before anything is read, so that what changes meanwhile is seen next time
+        if len(listed) > _LARGE and self._keeper is not None:
+            # Before any file is read: what changes meanwhile is seen next time.
+            self._index = _index(self._root)
             suspects, unwatched = self._suspects(), _unwatched(self._root)
             self._head["unwatched"] = sorted(unwatched)
             suspects |= unwatched
@@ -154,7 +165,7 @@ class Scan:
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
-        """The file as it is: as it is known when its state is the same, else as it is read."""
+        """The file today: as it is known when its state is the same, else as it is read."""
         absolute = os.path.join(self._root, path)
         try:
             found = os.lstat(absolute)
@@ -172,16 +183,17 @@ class Scan:
         return Entry(_RACY if racy else state, digest)
 
     def _finish(self, entries: dict[str, Entry], suspects: set[str], body: dict[str, Entry] | None = None) -> Snapshot:
+        """Make a snapshot of these entries, and keep it for the next scan."""
         ordered = {path: entries[path] for path in _in_utf16_order(entries) if entries[path].digest}
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
         if len(ordered) < _SMALL:
-            self._cache = None
+            self._keeper = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
-        if self._cache is not None and ordered != body:
+        if self._keeper is not None and ordered != body:
             with contextlib.suppress(Fallback):
-                self._cache.write(SNAPSHOT_FILES, lines)
+                self._keeper.write(BODY, lines)
         self._keep_head(
             body=canonical.digest(lines),
             digest=digest,
@@ -210,21 +222,21 @@ class Scan:
         return Snapshot(self._head["digest"], self._head["tools"], whole, derive, self._read)
 
     def _keep_head(self, **changes: Any) -> None:
-        """Change the head, and seal it in the cache unless that is what stands there."""
+        """Change the head, and seal it for the next scan unless it is sealed there already."""
         head = {key: value for key, value in self._head.items() if key != "integrity"} | changes
         head["watched"] = {path: list(entry) for path, entry in head["watched"].items()}
         sealed = canonical.seal({"schemaVersion": 1, **head})
-        if self._cache is not None and sealed["integrity"] != self._head.get("integrity"):
+        if self._keeper is not None and sealed["integrity"] != self._head.get("integrity"):
             with contextlib.suppress(Fallback):
-                self._cache.write_sealed(SNAPSHOT, sealed)
+                self._keeper.write_sealed(HEAD, sealed)
         self._head = sealed
 
     def _body(self) -> dict[str, Entry]:
         """Every file of the last snapshot; none when the body is not the one that the head was sealed with."""
-        if self._cache is None:
+        if self._keeper is None:
             return {}
         with contextlib.suppress(Fallback):
-            lines = self._cache.read(SNAPSHOT_FILES, _MAX_BODY_BYTES) or b""
+            lines = self._keeper.read(BODY, _MAX_BODY_BYTES) or b""
             if canonical.digest(lines) == self._head.get("body"):
                 rows = (line.split("\t", 2) for line in os.fsdecode(lines).split("\0") if line)
                 return {path: Entry(state, digest) for digest, state, path in rows}
@@ -258,37 +270,12 @@ def _walk(root: str) -> Iterator[str]:
                 pending.append(f"{prefix}{entry.name}/")
 
 
-_LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-_UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
-_CHANGED = ("diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
+# States are compared as git's defaults compare them, whatever the repository's configuration says, and no program of
+# the repository's (a file system monitor) is started.
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default")
-
-
-def _git(root: str, *arguments: str) -> subprocess.Popen[bytes] | None:
-    """A started git that leaves the repository as it is; ``None`` where there is no git."""
-    with contextlib.suppress(OSError):
-        return subprocess.Popen(
-            ["git", *_OPTIONS, *arguments],
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-        )
-    return None
-
-
-def _output(process: subprocess.Popen[bytes] | None) -> bytes:
-    """What git answered: nothing where it does not know the folder."""
-    if process is None:
-        return b""
-    try:
-        output, _ = process.communicate(timeout=_GIT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return b""
-    return output if process.returncode == 0 else b""
+_LIST = (*_OPTIONS, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_UNTRACKED = (*_OPTIONS, "ls-files", "-z", "--others", "--exclude-standard")
+_CHANGED = (*_OPTIONS, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
 
 
 def _names(output: bytes) -> list[str]:
@@ -298,13 +285,13 @@ def _names(output: bytes) -> list[str]:
 
 def _unwatched(root: str) -> set[str]:
     """The tracked files whose states git was told not to compare (*assume unchanged*, *skip worktree*)."""
-    marked = os.fsdecode(_output(_git(root, "ls-files", "-z", "-v", "--cached"))).split("\0")
+    marked = os.fsdecode(git.ask(root, *_OPTIONS, "ls-files", "-z", "-v", "--cached")).split("\0")
     return {line[2:] for line in marked if line and line[0] != "H"}
 
 
 def _index(root: str) -> str:
     """The digest of git's index, or nothing where it is not at its usual place."""
-    path = _output(_git(root, "rev-parse", "--git-path", "index")).removesuffix(b"\n")
+    path = git.ask(root, *_OPTIONS, "rev-parse", "--git-path", "index").removesuffix(b"\n")
     try:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:
             return canonical.digest(file.read())

@@ -1,4 +1,4 @@
-"""Deterministic lexical ranking: Okapi BM25 over :mod:`testlore.ranking.tokens`, and how evidence weighs."""
+"""Deterministic lexical ranking: Okapi BM25 over the features of :mod:`testlore.ranking.tokens`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from testlore.ranking import tokens
 from testlore.ranking.tokens import QueryFeature
@@ -17,9 +17,6 @@ K1 = 1.5  # how soon repeating a feature stops to count
 B = 0.75  # how much a long text is discounted
 
 _MOST_COUNTED = 0xFFFF
-_ACCEPTED_TO_REJECTED = 2.0
-_PER_CAUGHT_DEFECT = 0.1
-_MOST_CAUGHT_DEFECTS = 10
 
 
 class Statistics(NamedTuple):
@@ -140,11 +137,3 @@ def bm25(query: Sequence[QueryFeature], documents: Statistics) -> list[Match]:
             words[wanted.word] = words.get(wanted.word, 0.0) + weight * frequency * (K1 + 1) / saturation
             found[number] = Match(words, related or wanted.relates)
     return found
-
-
-def evidence_weight(record: dict[str, Any]) -> float:
-    """How much an episode's evidence counts: rejected 0.5; accepted 1, and 0.1 more a caught defect up to ten."""
-    if record["outcome"] == "rejected":
-        return 1 / _ACCEPTED_TO_REJECTED
-    caught: int = record["evidence"]["caughtDefects"]
-    return 1 + _PER_CAUGHT_DEFECT * min(caught, _MOST_CAUGHT_DEFECTS)

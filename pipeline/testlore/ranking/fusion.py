@@ -27,6 +27,9 @@ MODEL_SHARE = 0.4
 NEAREST = 20  # a model says of every record how near it is; only the nearest count as found by it
 
 _DIGITS = 6
+_ACCEPTED_TO_REJECTED = 2.0
+_PER_CAUGHT_DEFECT = 0.1
+_MOST_CAUGHT_DEFECTS = 10
 _NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes teach the same
 
 
@@ -89,7 +92,7 @@ class RankedEpisode(NamedTuple):
 
 def unasked(record: Record) -> RankedEpisode:
     """A record that comes back for a query that asks for nothing in particular."""
-    return RankedEpisode(record, 0.0, evidence=round(bm25.evidence_weight(record), _DIGITS))
+    return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS))
 
 
 def matched(documents: Statistics, query: str) -> Words:
@@ -168,7 +171,7 @@ def _fused(
         exact = round(sum(words.values()), _DIGITS)
         near = round(native[number], _DIGITS)
         fused = round((1 - share) * exact + share * near, _DIGITS)
-        evidence = round(bm25.evidence_weight(records[number]), _DIGITS)
+        evidence = round(evidence_weight(records[number]), _DIGITS)
         value = similarity[number]
         ranked.append(
             RankedEpisode(
@@ -226,3 +229,11 @@ def _jaccard(one: set[int], other: set[int]) -> float:
         return 0.0
     shared = len(one & other)
     return shared / (len(one) + len(other) - shared)
+
+
+def evidence_weight(record: dict[str, Any]) -> float:
+    """How much an episode's evidence counts: rejected 0.5; accepted 1, and 0.1 more a caught defect up to ten."""
+    if record["outcome"] == "rejected":
+        return 1 / _ACCEPTED_TO_REJECTED
+    caught: int = record["evidence"]["caughtDefects"]
+    return 1 + _PER_CAUGHT_DEFECT * min(caught, _MOST_CAUGHT_DEFECTS)

@@ -14,11 +14,10 @@ from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 NAME_WEIGHT = 3  # how often a word counts in the name of a test, which says what the test is about
 
-_NAMES_IN_GIST = 4
 _PAIR_WEIGHT = 0.5  # two words of a query that stand side by side
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
@@ -106,23 +105,6 @@ class QueryFeature(NamedTuple):
     word: str
     weight: float
     relates: bool
-
-
-def episode_text(record: dict[str, Any]) -> str:
-    """What of an episode is searched: its tags, warnings and patterns."""
-    marks = " ".join([*record["tags"], *record["warnings"]])
-    return "\n".join([marks, *(pattern["content"] for pattern in record["patterns"])])
-
-
-def gist(record: dict[str, Any]) -> str:
-    """What an embedding model reads of an episode: the names of its tests in words, four times, then its whole text.
-
-    Names come first and often because they say what a test is about, and because models average, and cut off what is
-    long. An episode without names is read as it is.
-    """
-    text = episode_text(record)
-    named = telling_words(names(text)) * _NAMES_IN_GIST
-    return "\n".join([" ".join(named), text]) if named else text
 
 
 def telling_words(text: str) -> list[str]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from testlore import canonical, embedding
-from testlore.cache import EMBEDDINGS, Cache
+from testlore import canonical
+from testlore.cache import Cache
+from testlore.embedding import Provider
 from testlore.errors import Fallback
-from testlore.ranking import tokens
 from testlore.stages.key import Key
 from testlore.stages.validate import Scope
+
+EMBEDDINGS = "embeddings.f32"
 
 _MAX_BYTES = 4 << 20
 
@@ -48,7 +50,7 @@ def covers(kept: dict[str, bytes], key: Key) -> bool:
     return all(name in kept for name in key.texts)
 
 
-def run(root: str, cache: Cache, scope: Scope, key: Key, query: str | None) -> Vectors:
+def run(root: str, cache: Cache, scope: Scope, key: Key, provider: Provider, query: str | None) -> Vectors:
     """Embed what is not kept, and the query, in one call of the provider; keep what is new.
 
     Raises:
@@ -58,9 +60,7 @@ def run(root: str, cache: Cache, scope: Scope, key: Key, query: str | None) -> V
     kept = read_kept(cache, key, configured.dimensions)
     wanted = dict(zip(key.texts, scope.eligible, strict=True))
     missing = [name for name in wanted if name not in kept]
-    provider = embedding.provider(configured)
-    read = tokens.gist if provider.MODE == "external-embedding" else tokens.episode_text
-    texts = [read(wanted[name]) for name in missing]
+    texts = [provider.text_of(wanted[name]) for name in missing]
     vectors = provider.vectors(root, configured, texts, query)
     asked = vectors.pop() if query is not None else None
     kept.update(zip(missing, vectors, strict=True))

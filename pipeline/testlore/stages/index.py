@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from testlore import canonical, engines
+from testlore import canonical
 from testlore.cache import FOLDER, Cache
-from testlore.child import Child
-from testlore.engines import MAX_DATABASE_BYTES, Engine
+from testlore.engines import Engine, calls, pool
+from testlore.engines.calls import MAX_DATABASE_BYTES
+from testlore.engines.pool import Job, Worker
 from testlore.errors import Fallback
 from testlore.memory import store
 from testlore.stages.key import Key
@@ -63,7 +64,7 @@ def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
+def run(cache: Cache, job: Job, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
     """Build the database of this key while nobody else builds, or reuse the one that somebody else built meanwhile.
 
     Args:
@@ -73,26 +74,25 @@ def run(root: str, cache: Cache, engine: Engine, scope: Scope, key: Key, vectors
         Fallback: it is corrupt, busy, unsafe or unwritable, or the worker failed.
     """
     configured = scope.settings
-    worker = engines.start_worker(engine, key.sdk, root, configured.timeout_ms)  # it loads while we wait and embed
+    worker = pool.start(job)  # it loads while we wait and embed
     try:
         with cache.lock(configured.timeout_ms / 1000):
-            found = reuse(cache, engine, key, configured.dimensions)
+            found = reuse(cache, job.engine, key, configured.dimensions)
             if found is not None:
                 return found
-            if not store.is_current(root, scope.store):
+            if not store.is_current(job.root, scope.store):
                 raise Fallback("ruvector-cache-busy", "the store changed meanwhile")
             cache.sweep()
-            return _build(root, cache, engine, worker, configured.dimensions, key, vectors())
+            return _build(cache, worker, configured.dimensions, key, vectors())
     finally:
-        worker.kill()
+        worker.child.kill()
 
 
-def _build(
-    root: str, cache: Cache, engine: Engine, worker: Child, dimensions: int, key: Key, rows: list[bytes]
-) -> Index:
+def _build(cache: Cache, worker: Worker, dimensions: int, key: Key, rows: list[bytes]) -> Index:
+    engine = worker.job.engine
     with cache.new_file(engine.DATABASE) as path:
         _check_room(path, engine.room(sum(map(len, rows))))
-        engines.build(worker, os.path.relpath(path, root), dimensions, rows)
+        calls.build(worker, os.path.relpath(path, worker.job.root), dimensions, rows)
         if not os.path.isfile(path):
             raise Fallback("ruvector-invalid-worker-output", "the engine made no database")
         with open(path, "rb") as file:

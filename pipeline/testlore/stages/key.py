@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from testlore import canonical, digests, embedding
+from testlore import canonical, digests
+from testlore.embedding import Provider
 from testlore.engines import Engine, Sdk
 from testlore.errors import Fallback
 from testlore.stages.validate import Scope
@@ -30,7 +31,7 @@ class Key(NamedTuple):
     sdk: Sdk
 
 
-def run(root: str, scope: Scope, texts: list[str], engine: Engine, sdk: Sdk) -> Key:
+def run(root: str, scope: Scope, texts: list[str], provider: Provider, engine: Engine, sdk: Sdk) -> Key:
     """Compute the key of the database that today's episodes, settings and SDK make.
 
     Args:
@@ -42,18 +43,22 @@ def run(root: str, scope: Scope, texts: list[str], engine: Engine, sdk: Sdk) -> 
     if not scope.eligible:
         raise Fallback("ruvector-empty-scope-or-query", f"no episode of the framework {scope.framework}")
     configured = scope.settings
-    identity = embedding.provider(configured).identity(root, configured)
-    words = digests.of("words")
-    provider = canonical.digest({"dimensions": configured.dimensions, "identity": identity, "words": words})
+    embedded_by = canonical.digest(
+        {
+            "dimensions": configured.dimensions,
+            "identity": provider.identity(root, configured),
+            "words": digests.of("words"),
+        }
+    )
     ids = [record["id"] for record in scope.eligible]
     key = canonical.digest(
         {
             "format": _FORMAT,
             "framework": scope.framework,
-            "provider": provider,
+            "provider": embedded_by,
             "sdk": [sdk.name, sdk.version, sdk.digest],
             "code": digests.of("index", *engine.CODE),
             "episodes": list(zip(ids, texts, strict=True)),
         }
     )
-    return Key(key, ids, texts, provider, sdk)
+    return Key(key, ids, texts, embedded_by, sdk)

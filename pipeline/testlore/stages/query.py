@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from testlore import engines
 from testlore.cache import Cache
-from testlore.child import Child
-from testlore.engines import Engine
+from testlore.engines import calls
+from testlore.engines.pool import Worker
 from testlore.errors import Fallback
 from testlore.stages import index
 from testlore.stages.index import Index
@@ -20,9 +19,7 @@ class Hit(NamedTuple):
     similarity: float
 
 
-def run(
-    cache: Cache, engine: Engine, worker: Child, found: Index, dimensions: int, vector: bytes, *, stay: bool = False
-) -> list[Hit]:
+def run(cache: Cache, worker: Worker, found: Index, dimensions: int, vector: bytes, *, stay: bool = False) -> list[Hit]:
     """All rows of the database by similarity, nearest first.
 
     Args:
@@ -32,14 +29,15 @@ def run(
         Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile; or it needs a
             copy that cannot be written.
     """
+    engine = worker.job.engine
     answered = False
     try:
         with index.opened(cache, engine, found) as path:
-            rows = engines.search(worker, path, dimensions, vector, len(found.ids), stay=stay)
+            rows = calls.search(worker, path, dimensions, vector, len(found.ids), stay=stay)
         answered = True
     finally:  # whatever the worker said: it may have been about another database
         if not (answered and stay):
-            worker.kill()
+            worker.child.kill()
         if index.file_state(cache, engine) != found.state:
             raise Fallback("ruvector-cache-busy", "the database was replaced meanwhile")
     return [Hit(found.ids[row.row], row.similarity) for row in rows]

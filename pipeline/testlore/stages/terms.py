@@ -10,11 +10,13 @@ import contextlib
 from typing import NamedTuple
 
 from testlore import canonical, digests
-from testlore.cache import TERMS, Cache
+from testlore.cache import Cache
 from testlore.errors import Fallback
-from testlore.ranking import bm25, tokens
+from testlore.ranking import bm25, documents
 from testlore.ranking.bm25 import Statistics
 from testlore.stages.validate import Scope
+
+TERMS = "terms.bin"
 
 _MAX_BYTES = 8 << 20
 
@@ -37,7 +39,7 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
         return Terms(kept, True)
     known = {name: number for number, name in enumerate(names)}
     parts = [
-        kept.part(known[name]) if name in known else bm25.statistics([tokens.episode_text(record)])
+        kept.part(known[name]) if name in known else bm25.statistics([documents.episode_text(record)])
         for name, record in zip(texts, scope.eligible, strict=True)
     ]
     return Terms(bm25.joined(parts), False)
@@ -66,7 +68,7 @@ def _code() -> str:
 def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
     """The kept statistics and the digests of their texts; none where they do not fit their seal and today's code."""
     nothing: tuple[list[str], Statistics] = ([], bm25.joined([]))
-    if not scope.settings.enabled or scope.settings.plugin_problem:
+    if not scope.settings.is_native:
         return nothing
     try:
         head, _, body = (cache.read(TERMS, _MAX_BYTES) or b"").partition(b"\n")

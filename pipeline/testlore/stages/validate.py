@@ -1,7 +1,4 @@
-"""``validate``: the configuration, the canonical store, and which of its episodes are in scope.
-
-What was verified once, and has not changed by a byte, is not verified again: the cache holds a sealed receipt of it.
-"""
+"""``validate``: the configuration, the canonical store, and which of its episodes are in scope."""
 
 from __future__ import annotations
 
@@ -9,12 +6,15 @@ import contextlib
 from typing import NamedTuple
 
 from testlore import canonical, digests
-from testlore.cache import VALIDATED, VALIDATED_RECORDS, Cache
+from testlore.cache import Cache
 from testlore.errors import Fallback
 from testlore.memory import store
 from testlore.memory.store import Record, Store
-from testlore.project import safe_files
 from testlore.project.settings import Settings
+from testlore.stages.configuration import STAMP, Stamp
+
+#: The seals of the records that were verified; only what is new in a store is verified again.
+SEALS = "validated-records.json"
 
 
 class Scope(NamedTuple):
@@ -22,7 +22,7 @@ class Scope(NamedTuple):
 
     Attributes:
         settings: the project's configuration.
-        framework: the test framework of the project.
+        framework: the name of the project's test framework.
         store: the canonical store.
         eligible: its records of that framework, newest first.
     """
@@ -33,61 +33,36 @@ class Scope(NamedTuple):
     eligible: list[Record]
 
 
-class Receipt(NamedTuple):
-    """Digests of what passed every check: the configuration's bytes, the store's, and the code that checked them."""
-
-    config: str = ""
-    store: str = ""
-    checker: str = ""
-
-
-def _checker() -> str:
-    return digests.of("validation")
-
-
-def read_receipt(cache: Cache) -> Receipt:
-    """The sealed receipt of the last verification; an empty one when there is none that today's code wrote."""
-    try:
-        value = cache.read_sealed(VALIDATED)
-    except Fallback:
-        return Receipt()
-    if value is None or value.get("checker") != _checker():
-        return Receipt()
-    return Receipt(str(value.get("config")), str(value.get("store")), str(value["checker"]))
-
-
-def run(root: str, cache: Cache, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
+def run(cache: Cache, configured: Settings, framework: str, stamp: Stamp, data: bytes) -> Scope:
     """Verify the store's bytes, and find the episodes in scope.
 
     Raises:
         Unusable: ``store-corrupt``.
     """
-    known = canonical.digest(data) == receipt.store
+    known = canonical.digest(data) == stamp.store
     read = store.parse(data, known_valid=known, known_seals=() if known else _known_seals(cache))
-    framework = safe_files.framework(root, configured)
     return Scope(configured, framework, read, [record for record in read.records if record["framework"] == framework])
 
 
-def keep_receipt(cache: Cache, scope: Scope, receipt: Receipt) -> None:
-    """Seal in the cache that configuration and store were verified, unless that very receipt is there.
+def keep_stamp(cache: Cache, scope: Scope, stamp: Stamp) -> None:
+    """Seal in the cache that configuration and store were verified, unless that very stamp is there.
 
-    A disabled plugin makes no cache; without a receipt everything is verified again next time.
+    A disabled plugin makes no cache; without a stamp everything is verified again next time.
     """
-    configured = scope.settings
-    passed = Receipt(configured.config_digest, scope.store.digest, _checker())
-    if configured.enabled and not configured.plugin_problem and passed != receipt:
+    passed = Stamp(scope.settings.config_digest, scope.store.digest, digests.of("validation"))
+    if scope.settings.is_native and passed != stamp:
         with contextlib.suppress(Fallback):
-            if passed.store != receipt.store:
+            if passed.store != stamp.store:
                 seals = [record["integrity"] for record in scope.store.records]
-                cache.write_sealed(VALIDATED_RECORDS, {"schemaVersion": 1, "checker": passed.checker, "seals": seals})
-            cache.write_sealed(VALIDATED, {"schemaVersion": 1, **passed._asdict()})
+                cache.write_sealed(SEALS, {"schemaVersion": 1, "checker": passed.checker, "seals": seals})
+            cache.write_sealed(STAMP, {"schemaVersion": 1, **passed._asdict()})
 
 
 def _known_seals(cache: Cache) -> frozenset[str]:
     """The seals of the records that today's code verified before."""
     try:
-        value = cache.read_sealed(VALIDATED_RECORDS) or {}
+        value = cache.read_sealed(SEALS) or {}
     except Fallback:
         return frozenset()
-    seals = value.get("seals") if value.get("checker") == _checker() else None
+    seals = value.get("seals") if value.get("checker") == digests.of("validation") else None
     return frozenset(seal for seal in seals if isinstance(seal, str)) if isinstance(seals, list) else frozenset()

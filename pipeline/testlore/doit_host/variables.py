@@ -1,0 +1,71 @@
+"""The variables of doit's command line, and what an action returns to end doit."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import doit
+from doit.exceptions import TaskError, TaskFailed
+
+from testlore.commands import output
+
+#: Every variable that one of our tasks takes, those of this repository's own dodo.py too.
+VARIABLES = (
+    *("query", "root", "format", "limit", "max_chars", "explain"),
+    *("repo", "chart", "source", "validate", "runtime", "sdk_root", "check"),
+)
+
+Task = dict[str, Any]
+Outcome = Any
+
+
+def root() -> str:
+    """The project's root: the variable ``root``, from where doit was called, or else the current folder."""
+    given = doit.get_var("root")
+    return os.getcwd() if given is None else from_here(given)
+
+
+def from_here(path: str) -> str:
+    """A path of the command line, which is relative to the folder that doit was called in."""
+    return os.path.join(doit.get_initial_workdir() or os.getcwd(), path)
+
+
+def problem(required: Sequence[str] = (), *, near_misses_only: bool = False) -> str:
+    """What is wrong with the variables of the command line, whose names doit itself does not check; or nothing.
+
+    Args:
+        required: variables that must be given.
+        near_misses_only: whether to refuse only what looks like a slip of the pen. A host project may have variables
+            of its own.
+    """
+    for argument in sys.argv[1:]:
+        name, equals, _ = argument.partition("=")
+        unknown = equals and name.isidentifier() and name not in VARIABLES
+        if unknown and (not near_misses_only or difflib.get_close_matches(name, VARIABLES)):
+            return f"there is no variable {name!r}; allowed: {', '.join(VARIABLES)}"
+    for name in required:
+        if doit.get_var(name) is None:
+            return f"{name} is missing; give it as in: {_EXAMPLES[name]}"
+    return ""
+
+
+_EXAMPLES = {
+    "query": 'doit recall query="zero boundary"',
+    "repo": "doit evaluate repo=DIR",
+    "source": "doit merge source=../other-worktree",
+}
+
+
+def refused(why: str) -> TaskError:
+    """What an action returns when its call is wrong; doit then ends with 2."""
+    output.tell(f"call-invalid: {why}")
+    return TaskError("", report=False)
+
+
+def ended(status: int) -> Outcome:
+    """What an action returns to end doit with this exit status; what is neither 0 nor 2 ends it with 1."""
+    return {0: None, 2: TaskError("", report=False)}.get(status, TaskFailed("", report=False))

@@ -1,0 +1,72 @@
+"""Workers: started, kept waiting for the next question, and ended."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import NamedTuple
+
+from testlore.child import Child
+from testlore.engines import Engine, Sdk
+from testlore.errors import Fallback
+
+MAX_ANSWER_BYTES = 1 << 20
+
+
+class Job(NamedTuple):
+    """What a worker is started for.
+
+    Attributes:
+        engine, sdk: what it runs.
+        root: the project's root, its working directory.
+        timeout_ms: how long it may take for an answer.
+    """
+
+    engine: Engine
+    sdk: Sdk
+    root: str
+    timeout_ms: int
+
+
+class Worker(NamedTuple):
+    """A child process that runs an engine, and the job that it was started for."""
+
+    job: Job
+    child: Child
+
+
+def start(job: Job) -> Worker:
+    """Start a worker, or take the one that waits; it loads the SDK while the caller goes on.
+
+    Raises:
+        Fallback: ``ruvector-worker-failed``: it could not be started.
+    """
+    waiting = _waiting.pop(job, None)
+    if waiting is not None:
+        if waiting.child.is_waiting():
+            return waiting
+        waiting.child.kill()
+    # What steers Node from outside, such as NODE_OPTIONS, steers no worker. Python's worker ignores such by its -I.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
+    argv, seconds = job.engine.worker_argv(job.sdk), job.timeout_ms / 1000
+    try:
+        return Worker(job, Child(argv, cwd=job.root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES))
+    except OSError as error:
+        raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
+
+
+def keep(worker: Worker) -> None:
+    """Keep a worker for this process's next question. At most one waits; it ends itself after a while."""
+    if worker.child.is_waiting():
+        end_waiting()
+        _waiting[worker.job] = worker
+
+
+def end_waiting() -> None:
+    """End the worker that waits, if there is one."""
+    while _waiting:
+        _waiting.popitem()[1].child.kill()
+
+
+_waiting: dict[Job, Worker] = {}
+atexit.register(end_waiting)

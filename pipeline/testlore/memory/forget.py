@@ -1,0 +1,49 @@
+"""``forget``: remove episodes on a person's word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testlore.errors import Refusal
+from testlore.memory import store
+from testlore.memory.store import Record
+from testlore.project.safe_files import Root, existing_folder
+
+_FEWEST_ID_DIGITS = 8
+
+
+def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
+    """Remove episodes on a person's word.
+
+    Args:
+        ids: whole ids, or at least their first 8 digits.
+        why: the person's reason.
+
+    Returns:
+        The removed episodes, newest first. Another worktree that still has one gives it back when it is merged.
+
+    Raises:
+        Refusal: ``call-invalid``: there is no reason, or an id that is not of exactly one episode; nothing is removed.
+        Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.
+    """
+    if not why.strip():
+        raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
+    if not ids:
+        raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
+    store.read_bytes(existing_folder(root))  # a memory that is not there is not made
+    wanted: set[str] = set()
+
+    def without(records: list[Record]) -> list[Record]:
+        for given in ids:
+            matching = [one["id"] for one in records if one["id"].startswith(given)]
+            if len(matching) != 1 or len(given) < _FEWEST_ID_DIGITS:
+                fits = f"fits {len(matching)} episodes" if len(given) >= _FEWEST_ID_DIGITS else "is too short"
+                raise Refusal(
+                    "call-invalid",
+                    f"id {given!r:.80} {fits}; allowed: the first {_FEWEST_ID_DIGITS} digits or more of one",
+                )
+            wanted.add(matching[0])
+        return [one for one in records if one["id"] not in wanted]
+
+    change = store.update(existing_folder(root), without)
+    return [one for one in change.before if one["id"] in wanted]

@@ -1,0 +1,72 @@
+"""Git, asked about a folder without changing anything in it.
+
+It is always asked without the ``GIT_*`` variables of whoever started us. A hook of a linked worktree inherits
+``GIT_DIR`` and more: with these, git would tell of another work tree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Mapping
+
+_SECONDS = 60
+
+
+def environment() -> Mapping[str, str]:
+    """The environment in which git is asked."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
+
+class Question:
+    """A git command that was started and is not yet answered: git works while the caller goes on.
+
+    Args:
+        folder: where git is asked.
+        arguments: git's own, as after ``git``.
+    """
+
+    def __init__(self, folder: str, *arguments: str) -> None:
+        self._folder = folder
+        self._arguments = arguments
+        self._start()
+
+    def _start(self) -> None:
+        self._asked_by = os.getpid()
+        self._process: subprocess.Popen[bytes] | None = None
+        with contextlib.suppress(OSError):  # there is no git, or no folder
+            self._process = subprocess.Popen(
+                ["git", *self._arguments],
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+            )
+
+    def answer(self) -> bytes:
+        """What git printed; nothing where it failed, does not know the folder, or took a minute."""
+        if self._asked_by != os.getpid():  # the process that asked has forked; what git prints is the parent's
+            self._start()
+        if self._process is None:
+            return b""
+        try:
+            output, _ = self._process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.end()
+            return b""
+        return output if self._process.returncode == 0 else b""
+
+    def end(self) -> None:
+        """End git: nobody wants the answer any more."""
+        process, self._process = self._process, None
+        if process is not None and self._asked_by == os.getpid():
+            process.kill()
+            process.communicate()
+
+
+def ask(folder: str, *arguments: str) -> bytes:
+    """What git printed; nothing where it failed, does not know the folder, or took a minute."""
+    return Question(folder, *arguments).answer()

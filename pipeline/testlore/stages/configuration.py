@@ -1,0 +1,88 @@
+"""The project's configuration, and the stamp that says what was verified before.
+
+What was verified once, and has not changed by a byte, is not verified again: the derived cache holds a sealed *stamp*
+with the digests of the configuration, of the store, and of the code and schemas that checked them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from testlore import canonical, digests
+from testlore.cache import Cache
+from testlore.engines import Sdk, engine, pool
+from testlore.errors import Fallback, Unusable
+from testlore.project import settings
+from testlore.project.settings import Settings
+
+STAMP = "validated.json"
+
+
+class Stamp(NamedTuple):
+    """Digests of what passed every check: the configuration's bytes, the store's, and the code that checked them."""
+
+    config: str = ""
+    store: str = ""
+    checker: str = ""
+
+
+class Opening(NamedTuple):
+    """What a recall begins with.
+
+    Attributes:
+        stamp: what was verified before.
+        settings: the project's configuration.
+        sdk: the native engine, if it was looked for already.
+    """
+
+    stamp: Stamp
+    settings: Settings
+    sdk: Sdk | None = None
+
+
+def read_stamp(cache: Cache) -> Stamp:
+    """The sealed stamp of the last verification; an empty one when there is none that today's code wrote."""
+    try:
+        value = cache.read_sealed(STAMP)
+    except Fallback:
+        return Stamp()
+    if value is None or value.get("checker") != digests.of("validation"):
+        return Stamp()
+    return Stamp(str(value.get("config")), str(value.get("store")), str(value["checker"]))
+
+
+def open_project(root: str) -> Opening:
+    """Read the stamp and the configuration.
+
+    Raises:
+        Unusable: ``configuration-invalid``.
+    """
+    stamp, data = read_stamp(Cache(root)), settings.read(root)
+    return Opening(stamp, settings.parse(data, known_valid=canonical.digest(data) == stamp.config))
+
+
+def start_early(root: str) -> Opening | None:
+    """Open the project, and let a native worker load its engine while the caller imports the rest of the program.
+
+    A worker is started only where the stamp says that this very configuration was verified, and it wants native recall.
+    The recall itself takes the worker only if it is the one that it would start.
+
+    Args:
+        root: the project's root.
+
+    Returns:
+        What was opened; ``None`` when something is wrong, which the recall itself then meets and tells.
+    """
+    try:
+        root = os.path.abspath(root)
+        opening = open_project(root)
+        configured = opening.settings
+        if opening.stamp.config != configured.config_digest or not (configured.learning and configured.is_native):
+            return opening
+        native = engine(configured.runtime)
+        sdk = native.locate(root)
+        pool.keep(pool.start(pool.Job(native, sdk, root, configured.timeout_ms)))
+        return opening._replace(sdk=sdk)
+    except (Fallback, Unusable, OSError):
+        return None

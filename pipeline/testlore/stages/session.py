@@ -1,0 +1,243 @@
+"""The session: one recall, or one bringing up to date of the index, each stage at most once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from testlore import canonical, embedding, engines, frameworks
+from testlore.cache import Cache
+from testlore.embedding import Provider
+from testlore.engines import Engine, Sdk, pool
+from testlore.engines.pool import Job, Worker
+from testlore.errors import Fallback, Unusable
+from testlore.frameworks import Framework
+from testlore.memory import store
+from testlore.project import provenance
+from testlore.project.provenance import Provenance
+from testlore.project.settings import Settings
+from testlore.project.snapshot import Scan
+from testlore.ranking import documents, fusion
+from testlore.ranking.fusion import Words
+from testlore.stages import configuration, embed, index, key, query, terms, validate
+from testlore.stages.configuration import Opening
+from testlore.stages.index import Index
+from testlore.stages.key import Key
+from testlore.stages.once import Once, once
+from testlore.stages.query import Hit
+from testlore.stages.terms import Terms
+from testlore.stages.validate import Scope
+
+
+class Session:
+    """What the stages make, in the order of the graph; each is made when it is first called for.
+
+    Args:
+        root: the project's root, an existing folder.
+        query: what is asked; ``None`` when only the index is wanted.
+        long_lived: whether this process will ask again, so that a native worker shall wait for it.
+        restrict: narrows the settings for a caller with fewer rights.
+        opening: the project's configuration, when it was read already.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        query: str | None = None,
+        *,
+        long_lived: bool = False,
+        restrict: Callable[[Settings], Settings] | None = None,
+        opening: Opening | None = None,
+    ) -> None:
+        self.root = os.path.abspath(root)
+        self.query = query
+        self.cache = Cache(self.root)
+        self._long_lived = long_lived
+        self._restrict = restrict
+        self._opening = opening
+        self._scan: Scan | None = None
+        self._worker: Worker | None = None
+
+    def close(self) -> None:
+        """End every process that is not needed any more."""
+        if self._scan is not None:
+            self._scan.close()
+        if self._worker is not None:
+            self._worker.child.kill()
+        self._scan = self._worker = None
+
+    # What is configured
+
+    @once
+    def opening(self) -> Opening:
+        """The configuration, and the stamp of what was verified before."""
+        return self._opening or configuration.open_project(self.root)
+
+    @once
+    def settings(self) -> Settings:
+        """The configuration, narrowed for this caller."""
+        configured = self.opening().settings
+        return self._restrict(configured) if self._restrict is not None else configured
+
+    @once
+    def framework(self) -> Framework:
+        """The project's test framework."""
+        return frameworks.of_project(self.root, self.settings())
+
+    @once
+    def engine(self) -> Engine:
+        """The native engine that is configured."""
+        configured = self.settings()
+        if configured.plugin_problem:
+            raise Fallback("ruvector-invalid-settings", configured.plugin_problem)
+        if not configured.enabled:
+            raise Fallback("ruvector-disabled")
+        return engines.engine(configured.runtime)
+
+    @once
+    def sdk(self) -> Sdk:
+        """The installed native engine."""
+        engine = self.engine()
+        return self.opening().sdk or engine.locate(self.root)
+
+    @once
+    def provider(self) -> Provider:
+        """The embedding provider that is configured."""
+        return embedding.provider(self.settings())
+
+    # validate
+
+    @once
+    def store_data(self) -> bytes:
+        """The canonical store's bytes; what takes its time in a process of its own is started before they are read."""
+        if not self.settings().learning:
+            raise Unusable("learning-disabled")
+        if self.query is not None:
+            self._start_early()
+        return store.read_bytes(self.root)
+
+    @once
+    def scope(self) -> Scope:
+        """The verified memory, and which of its episodes are in scope."""
+        stamp, data = self.opening().stamp, self.store_data()
+        return validate.run(self.cache, self.settings(), self.framework().NAME, stamp, data)
+
+    @once
+    def validated(self) -> Scope:
+        """The verified memory, with a stamp of it kept in the cache."""
+        scope = self.scope()
+        validate.keep_stamp(self.cache, scope, self.opening().stamp)
+        return scope
+
+    def is_validated(self) -> bool:
+        """Whether a sealed stamp vouches for the configuration and the store as they are now."""
+        stamp = self.opening().stamp
+        if stamp.config != self.settings().config_digest:
+            return False
+        return stamp.store == canonical.digest(self.store_data())
+
+    # key
+
+    @once
+    def texts(self) -> list[str]:
+        """The digest of each episode's searched text."""
+        return [canonical.digest(documents.episode_text(record)) for record in self.scope().eligible]
+
+    @once
+    def terms(self) -> Terms:
+        """The term statistics of the episodes."""
+        return terms.run(self.cache, self.scope(), self.texts())
+
+    @once
+    def words(self) -> Words:
+        """How the episodes match the query's words."""
+        return fusion.matched(self.terms().statistics, self.query or "")
+
+    @once
+    def key(self) -> Key:
+        """The key of the native database that today's episodes, settings and SDK make."""
+        return key.run(self.root, self.scope(), self.texts(), self.provider(), self.engine(), self.sdk())
+
+    # embed
+
+    @once
+    def vectors(self) -> embed.Vectors:
+        """The vectors of the episodes, and of the query where it takes no call of its own."""
+        query = self.query if self.provider().IS_MODEL and self._asks() else None
+        return embed.run(self.root, self.cache, self.scope(), self.key(), self.provider(), query)
+
+    def is_embedded(self) -> bool:
+        """Whether no episode needs to be embedded: the index stands, or every vector is kept."""
+        if self.is_indexed():
+            return True
+        return embed.covers(embed.read_kept(self.cache, self.key(), self.settings().dimensions), self.key())
+
+    @once
+    def query_vector(self) -> bytes:
+        """The query's vector."""
+        if self.vectors.done and self.vectors().query is not None:
+            return self.vectors().query or b""
+        return self.provider().query_vector(self.root, self.settings(), self.query or "", self.terms().statistics)
+
+    # index
+
+    @once
+    def reusable(self) -> Index | None:
+        """The native database in the cache, if it is the one of today's key."""
+        return index.reuse(self.cache, self.engine(), self.key(), self.settings().dimensions)
+
+    def is_indexed(self) -> bool:
+        """Whether the native database in the cache is the one of today's key."""
+        return self.reusable() is not None
+
+    @once
+    def index(self) -> Index:
+        """The native database of today's key: reused, or built."""
+        found = self.reusable()
+        if found is None:
+            rows = Once(lambda: self.vectors().rows)
+            found = index.run(self.cache, self._job(), self.scope(), self.key(), rows)
+        terms.keep(self.cache, self.texts(), self.terms())
+        return found
+
+    # query
+
+    @once
+    def hits(self) -> list[Hit]:
+        """All episodes by their native similarity to the query."""
+        found, job = self.index(), self._job()
+        if not self._asks():
+            raise Fallback("ruvector-empty-scope-or-query")
+        vector = self.query_vector()
+        worker, self._worker = self._worker, None
+        if worker is None or not worker.child.is_waiting():
+            worker = pool.start(job)
+        stay = self._long_lived and job.engine.STAYS
+        hits = query.run(self.cache, worker, found, self.settings().dimensions, vector, stay=stay)
+        if stay:
+            pool.keep(worker)
+        return hits
+
+    def provenance(self) -> Provenance:
+        """Today's provenance of the project."""
+        scan, self._scan = self._scan or self._new_scan(), None
+        return provenance.take(self.root, self.settings(), self.framework(), scan)
+
+    def _asks(self) -> bool:
+        return bool(self.query and self.query.strip())
+
+    def _job(self) -> Job:
+        return Job(self.engine(), self.sdk(), self.root, self.settings().timeout_ms)
+
+    def _new_scan(self) -> Scan:
+        keeper = self.cache if self.settings().is_native else None
+        return Scan(self.root, self.framework().TOOL_FILES, keeper)
+
+    def _start_early(self) -> None:
+        """Start what is needed later and works in a process of its own: the native worker, and git's listing."""
+        try:
+            if self._asks():
+                self._worker = pool.start(self._job())
+        except Fallback:
+            pass  # the stage that needs it meets the same reason, and passes it on
+        self._scan = self._new_scan()

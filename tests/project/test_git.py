@@ -1,0 +1,60 @@
+"""Git is asked about the folder that is meant, whatever whoever started us had in mind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from helpers import Project
+from testlore.project import git
+
+
+def run_git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *arguments], cwd=folder, check=True)
+
+
+def test_git_is_asked_without_inherited_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, other = tmp_path / "here", tmp_path / "other"
+    for folder in (here, other):
+        folder.mkdir()
+        run_git(folder, "init", "-q")
+        (folder / f"{folder.name}.txt").write_text("")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    assert git.ask(str(here), "ls-files", "--others") == b"here.txt\n"
+
+
+def test_a_recall_in_a_hook_of_a_linked_worktree_sees_that_worktree(project: Project, tmp_path: Path) -> None:
+    run_git(project.root, "init", "-q")
+    run_git(project.root, "add", "-A")
+    run_git(project.root, "commit", "-qm", "all")
+    run_git(project.root, "worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = Project(tmp_path / "linked", {"GIT_INDEX_FILE": str(project.root / ".git/worktrees/linked/index")})
+    plain = Project(linked.root).ask()["records"]
+    hook = linked.with_env(GIT_DIR=str(project.root / ".git"), GIT_PREFIX="").ask()["records"]
+    assert [record["compatibilityReasons"] for record in hook] == [record["compatibilityReasons"] for record in plain]
+    assert hook == plain
+
+
+def test_where_git_knows_nothing_the_answer_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert git.ask(str(tmp_path), "ls-files") == b""
+    assert git.ask(str(tmp_path / "missing"), "ls-files") == b""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert git.ask(str(tmp_path), "--version") == b""
+
+
+def test_a_question_that_was_asked_before_a_fork_is_asked_anew(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q")
+    (tmp_path / "a.txt").write_text("")
+    question = git.Question(str(tmp_path), "ls-files", "--others")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, question.answer())
+        question.end()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 100) == b"a.txt\n"
+    assert question.answer() == b"a.txt\n"

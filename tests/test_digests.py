@@ -1,0 +1,94 @@
+"""What decides a derived outcome is digested: other code, or another schema, makes it anew."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import testlore
+from helpers import REPOSITORY, Project
+from testlore import digests, engines, schemas
+
+PACKAGE = Path(testlore.__file__).parent
+
+#: Modules that the deciding ones import, and why they decide nothing.
+DECIDES_NOTHING = {
+    "digests.py": "says what decides",
+    "errors.py": "words of failures, which are never kept",
+    "child.py": "runs a worker; what it answers is checked",
+    "cache.py": "keeps bytes, and decides none",
+    "project/safe_files.py": "reads bytes, and decides none",
+    "engines/__init__.py": "names the engines; each one's own code is digested with it",
+    "engines/pool.py": "starts workers; what they answer is checked",
+    "engines/wheel.py": "starts the worker, whose code is digested",
+    "engines/node.py": "starts the worker, whose code is digested",
+    "embedding/__init__.py": "names the providers, whose identities stand in the key",
+    "embedding/command.py": "its command's identity stands in the key",
+    "memory/store.py": "says which episodes there are, whose digests stand in the key",
+    "ranking/bm25.py": "counts for the ranking, which is never kept but as statistics",
+    "stages/configuration.py": "reads the stamp, and decides nothing that it holds",
+    "stages/validate.py": "writes the stamp, and decides nothing that it holds",
+    "stages/key.py": "decides the key",
+    "project/settings.py": "the settings that count stand in the key",
+    "schemas.py": "checks, and decides no byte of an index",
+}
+
+
+def imported(module: str) -> set[str]:
+    """Our own modules that a module of ours imports, as paths in the package."""
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("testlore"):
+            base = (node.module or "").split(".")[1:]
+            for name in [[*base, alias.name] for alias in node.names] + [base]:
+                path = "/".join(name)
+                for candidate in (f"{path}.py", f"{path}/__init__.py"):
+                    if path and (PACKAGE / candidate).is_file() and (PACKAGE / candidate).stat().st_size > 200:
+                        found.add(candidate)
+    return found
+
+
+@pytest.mark.parametrize("outcome", sorted(digests.DECIDED_BY))
+def test_every_module_behind_an_outcome_is_digested_or_said_to_decide_nothing(outcome: str) -> None:
+    files = [name for name in digests.DECIDED_BY[outcome] if name.endswith(".py")]
+    for name in files:
+        unknown = imported(name) - {*files, *DECIDES_NOTHING}
+        assert not unknown, f"{name} imports {sorted(unknown)}, which {outcome!r} does not digest"
+
+
+def test_every_file_that_decides_exists() -> None:
+    for outcome in digests.DECIDED_BY:
+        assert len(digests.of(outcome)) == 64
+    for runtime in engines.NAMES:
+        assert digests.of("index", *engines.engine(runtime).CODE) != digests.of("index")
+
+
+def test_a_schema_that_changes_makes_a_warm_cache_check_the_configuration_again(
+    project: Project, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(PACKAGE, package / "testlore", ignore=shutil.ignore_patterns("__pycache__", "schemas"))
+    shutil.copytree(REPOSITORY / "schemas", package / "testlore/schemas")
+    copied = project.with_env(PYTHONPATH=os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]))
+    assert [copied.ask_natively(), copied.ask_natively()] == ["built", "reused"]
+    path = package / "testlore/schemas/config.schema.json"
+    schema = json.loads(path.read_text("utf-8"))
+    schema["properties"]["adapter"]["enum"].remove("node")
+    path.write_text(json.dumps(schema))
+    answer = copied.ask(status=2)
+    assert answer["reason"].startswith('configuration-invalid: adapter is "node"')
+
+
+def test_the_defaults_of_the_schema_are_those_of_the_code() -> None:
+    from testlore.project.settings import Settings
+
+    plugin = schemas.load("config")["properties"]["plugins"]["properties"]["ruvector"]["properties"]
+    default = Settings()
+    assert plugin["runtime"]["enum"] == list(engines.NAMES)
+    assert default.runtime in plugin["runtime"]["enum"]
+    assert plugin["dimensions"]["minimum"] <= default.dimensions <= plugin["dimensions"]["maximum"]
+    assert plugin["timeoutMs"]["minimum"] <= default.timeout_ms <= plugin["timeoutMs"]["maximum"]
