@@ -35,7 +35,7 @@ class Cache:
         self._root = root
 
     def path(self, name: str) -> str:
-        """Where the file ``name`` of ours lies or would lie.
+        """The path of our file ``name``, whether or not it exists.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when the folder may not be entered.
@@ -51,7 +51,7 @@ class Cache:
             raise Fallback("ruvector-cache-unwritable", f"{FOLDER}: {error.strerror}") from None
 
     def read(self, name: str, limit: int) -> bytes | None:
-        """The bytes of a file, at most ``limit`` and one more, or ``None`` when there is none.
+        """The first ``limit`` + 1 bytes of a file, or ``None`` when there is none.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``; ``ruvector-cache-unwritable`` when permissions are in the way;
@@ -101,7 +101,7 @@ class Cache:
 
     @contextlib.contextmanager
     def new_file(self, name: str) -> Iterator[str]:
-        """A path for a new file, which takes the place of ``name`` when the block ends well.
+        """A path for a new file, which replaces the file ``name`` when the block ends without an exception.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
@@ -120,7 +120,7 @@ class Cache:
 
     @contextlib.contextmanager
     def private_copy(self, name: str, data: bytes) -> Iterator[str]:
-        """The path of a file with these bytes that is the caller's alone, and is gone when the block ends.
+        """The path of a private file with these bytes, which is removed when the block ends.
 
         It lies in the cache, where :meth:`sweep` finds what a killed process left; where the cache takes no file, as
         one that was restored read-only, it lies among the system's temporary files.
@@ -160,7 +160,7 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, seconds: float) -> Iterator[None]:
-        """Hold the cache's lock, which everybody who builds an index holds.
+        """Hold the cache's lock. Whoever builds an index holds it.
 
         Raises:
             Fallback: ``ruvector-cache-busy`` when another process holds it longer than ``seconds``;
@@ -182,7 +182,7 @@ class Cache:
             lock.release()
 
     def sweep(self) -> None:
-        """Remove what writers that were killed left behind: their temporary folders, after an hour."""
+        """Remove temporary folders that are older than an hour: their writers were killed."""
         folder = self._safe(FOLDER)
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder):
@@ -217,7 +217,7 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         if not dry_run:
             for name in names:
-                with contextlib.suppress(FileNotFoundError):  # somebody else cleans too
+                with contextlib.suppress(FileNotFoundError):  # another process cleans at the same time
                     _remove(os.path.join(folder, name))
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
@@ -236,7 +236,7 @@ class Cache:
 
 
 def _remove(path: str) -> None:
-    """Remove what bears a name of ours, even a folder that somebody made there; a link, not what it leads to."""
+    """Remove a file or a folder; of a link, the link alone."""
     if os.path.isdir(path) and not os.path.islink(path):
         import shutil
 

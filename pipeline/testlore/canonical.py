@@ -186,7 +186,7 @@ def is_sealed(value: Any) -> bool:
         return False
     try:
         return bool(seal(value)["integrity"] == value["integrity"])
-    except ValueError:  # nested too deeply to have been sealed
+    except ValueError:  # too deep: it was never sealed
         return False
 
 

@@ -1,7 +1,7 @@
 """Bounded child processes: one request in, one answer out, and nothing left running.
 
-A child gets its own process group. It is killed with the whole group when its time is over, when it writes more
-than it may, and after it ended, so that no grandchild stays behind. This limits a failure; it is no sandbox.
+A child gets its own process group. The whole group is killed when the child's time is over, when it writes more than it
+may, and after it ended, so that none of its own children stays behind. This limits a failure; it is no sandbox.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 _CHUNK = 1 << 16
 _STDERR_TAIL = 2_000
 _STDOUT_TAIL = 8_000
-_POLL_SECONDS = 0.02  # how soon the end of a child is seen whose pipe a grandchild keeps open
+_POLL_SECONDS = 0.02  # how soon we notice that a child ended while its own child keeps the pipe open
 
 
 class Completion(NamedTuple):
@@ -87,8 +87,8 @@ class Child:
         return os.getpid() == self._parent
 
     def kill(self) -> None:
-        """End the child and its group, whether or not it was asked anything; once is enough."""
-        if self._ended:  # by now its number may be another group's
+        """End the child and its process group. Further calls do nothing."""
+        if self._ended:  # another process may have its number by now
             return
         self._ended = True
         process = self._process
@@ -102,7 +102,7 @@ class Child:
                     pipe.close()
 
     def interrupt(self) -> None:
-        """End the child's group from another thread than the one that asks it, which then sees how it ended."""
+        """End the child's process group from another thread; the thread that asks it then sees how it ended."""
         if not self._ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -115,7 +115,7 @@ class Child:
             self.kill()
 
     def ask_to_stay(self, line: bytes) -> Completion:
-        """Send a request of one line, and read an answer of one line; the child waits for the next, unless it failed.
+        """Send a request of one line, and read an answer of one line. The child then waits, unless it failed.
 
         Returns:
             How it ended, with the status 0 while it goes on.
@@ -155,12 +155,12 @@ class Child:
                 ended = process.poll() is not None
                 ready = [key.fileobj for key, _ in selector.select(0 if ended else min(remaining, _POLL_SECONDS))]
                 if ended and stdout not in ready and stderr not in ready:
-                    break  # all is read; what keeps a pipe open now is a grandchild
+                    break  # all is read: only a child of the child keeps a pipe open
                 if stdin in ready:
                     try:
                         pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
                         unsent = len(pending)
-                    except BrokenPipeError:  # it wants no more; whoever asked decides what its answer is worth
+                    except BrokenPipeError:  # it reads no more; the caller decides whether its answer counts
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)

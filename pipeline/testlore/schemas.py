@@ -18,7 +18,7 @@ _LONGEST_QUOTE = 80
 
 
 class Problem(NamedTuple):
-    """What a value does wrong.
+    """How a value breaks a schema.
 
     Attributes:
         path: the keys and positions that lead to the value.
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 
 def path(name: str) -> str:
-    """Where the schema ``name``, such as ``store``, lies.
+    """The path of the schema ``name``, such as ``store``.
 
     Raises:
         FileNotFoundError: there is none of that name.
@@ -49,7 +49,7 @@ def load(name: str) -> Any:
 
 
 def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, ...] = ()) -> Iterator[Problem]:
-    """What ``value`` does wrong under the schema ``name`` (JSON Schema 2020-12), in jsonschema's order.
+    """How ``value`` breaks the schema ``name`` (JSON Schema 2020-12), in jsonschema's order.
 
     Args:
         definition: the one of the schema's ``$defs`` that describes the value; the whole schema when empty.
@@ -59,7 +59,7 @@ def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, .
 
 
 def problems_under(schema: Any, value: Any) -> Iterator[Problem]:
-    """What ``value`` does wrong under a schema."""
+    """How ``value`` breaks a schema."""
     from jsonschema import Draft202012Validator
 
     return _problems(Draft202012Validator(schema), value, ())

@@ -116,7 +116,7 @@ def _failure(done: child.Completion, settings: Settings) -> str:
         return f"no answer in {settings.timeout_ms // 2} ms"
     if done.status:
         return f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
-    if done.unsent:  # what it says cannot be about texts that it never read
+    if done.unsent:  # its answer cannot be about texts that it did not read
         return f"it left {done.unsent} bytes of its input unread"
     return ""
 

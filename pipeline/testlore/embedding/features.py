@@ -27,7 +27,7 @@ MODE = "lexical-vector"
 IS_MODEL = False
 text_of = episode_text
 
-_FEW = 8  # texts up to which importing NumPy takes longer than it saves
+_FEW = 8  # for so many texts, importing NumPy takes longer than it saves
 _PARTS = 64  # of one unit of weight
 
 
@@ -42,13 +42,13 @@ def files(root: str, settings: Settings) -> list[str]:
 
 
 def place_and_sign(feature: str, dimensions: int) -> tuple[int, int]:
-    """Where a feature counts in a vector of that length, and with which sign."""
+    """The component of a vector that a feature counts in, and its sign there."""
     hashed = tokens.hashed(feature)
     return (hashed >> 1) % dimensions, 1 if hashed & 1 else -1
 
 
 def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
-    """The query's unit vector, made without NumPy since a warm recall needs no more than this one.
+    """The query's unit vector. It is made without NumPy, whose import would double the time of a warm recall.
 
     Args:
         documents: weigh the features by what they tell apart in these; without them all weigh the same, as in
@@ -62,7 +62,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
     if documents is not None:
         holders = documents.holders(counts)
         weighed = {feature: count * _weight(len(holders[feature]), documents) for feature, count in counts.items()}
-    for found in (weighed, counts):  # a query of unknown words alone has only itself to go by
+    for found in (weighed, counts):  # where no episode knows a word of the query, all its words weigh the same
         vector = _unit(found, settings.dimensions)
         if any(vector):
             return vector
@@ -70,7 +70,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
 
 
 def _unit(counts: Mapping[str, int], dimensions: int) -> bytes:
-    """The unit vector of these features, or the zero vector where they come to nothing."""
+    """The unit vector of these features, or the zero vector where there is none, or all cancel out."""
     sums = [0] * dimensions
     for feature, count in counts.items():
         place, sign = place_and_sign(feature, dimensions)
@@ -83,7 +83,7 @@ def _unit(counts: Mapping[str, int], dimensions: int) -> bytes:
 
 
 def _weight(holders: int, documents: Statistics) -> int:
-    """The inverse document frequency in whole parts of a feature that so many documents have; 0 where none has it.
+    """The inverse document frequency of a feature that so many documents have, in whole parts; 0 where none has it.
 
     A logarithm may differ in its last bit between platforms. No quotient of whole numbers that occurs here comes near
     enough to the middle between two parts for that to show.

@@ -27,7 +27,7 @@ CONFIGURE = (
 
 DIMENSIONS = (64, 128, 256)
 _WHOLE = DIMENSIONS[-1]
-_NO_WORD = "empty"  # what a text without a word is embedded as, since a zero vector is none
+_NO_WORD = "empty"  # stands in for a text without a word: a zero vector has no direction
 _BATCH = 8  # texts may have thousands of tokens, and the model pads a batch to its longest
 
 
@@ -84,7 +84,7 @@ def embed(texts: Sequence[str], dimensions: int) -> list[list[float]]:
         return []
     import wordllama
 
-    # The loader looks for the tokenizer in a folder that the wheel names differently, unless told to look here.
+    # Without cache_dir the loader looks for the tokenizer in a folder that the wheel does not have.
     here = os.path.dirname(os.path.abspath(wordllama.__file__))
     truncated = None if dimensions == _WHOLE else dimensions
     model: Any = wordllama.WordLlama.load(cache_dir=here, dim=_WHOLE, trunc_dim=truncated, disable_download=True)

@@ -1,4 +1,4 @@
-"""What a worker is asked, and what of its answer is believed: building a database, and searching one."""
+"""The two calls of a worker, build and search, and the checks of its answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Neighbor(NamedTuple):
 def build(worker: Worker, path: str, dimensions: int, vectors: list[bytes]) -> None:
     """Let a worker make a new database of these rows, numbered from 0.
 
-    A row of zeros has no direction, and engines differ in how far they call it from a query; it is given one.
+    A row of zeros has no direction, and engines disagree about its distance. It is replaced by the first axis.
 
     Args:
         path: where there is no file yet.
@@ -93,7 +93,7 @@ def _check_hits(hits: list[Any], rows: int) -> list[Neighbor]:
             raise Fallback("ruvector-invalid-worker-output", "a row that nobody asked about")
         if row in found:
             raise Fallback("ruvector-invalid-worker-output", "a row comes twice")
-        if not -_TOLERANCE <= distance <= 2 + _TOLERANCE:  # false for NaN, and for whole numbers beyond all floats
+        if not -_TOLERANCE <= distance <= 2 + _TOLERANCE:  # also false for NaN
             raise Fallback("ruvector-invalid-worker-output", "a distance that cannot be")
         found[row] = min(1.0, max(0.0, 1.0 - distance))
     if len(found) != rows:
@@ -127,7 +127,7 @@ def _ask(worker: Worker, request: dict[str, Any], *, stay: bool = False) -> dict
 
 
 def _failure(worker: Worker, answer: dict[str, Any]) -> Fallback:
-    """What a worker says of its own failure, in a word of its engine or one that all share."""
+    """The failure that a worker reports, in a word of its engine or a shared one."""
     word, detail = f"ruvector-{answer['error']}", str(answer.get("detail", ""))[:_MOST_DETAIL]
     for kind in (worker.job.engine.Failure, Fallback):
         if word in kind.HELP:

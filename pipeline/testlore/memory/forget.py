@@ -30,7 +30,7 @@ def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
         raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
     if not ids:
         raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
-    store.read_bytes(existing_folder(root))  # a memory that is not there is not made
+    store.read_bytes(existing_folder(root))  # without a memory, none is made
     wanted: set[str] = set()
 
     def without(records: list[Record]) -> list[Record]:

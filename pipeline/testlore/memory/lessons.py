@@ -8,7 +8,7 @@ from typing import NamedTuple
 from testlore.memory import store
 from testlore.project.safe_files import Root, existing_folder
 
-_FEWEST = 2  # what happened once is an episode, not a lesson
+_FEWEST = 2  # one episode is no lesson
 
 
 class Lesson(NamedTuple):

@@ -49,7 +49,7 @@ def merge(root: Root, source: Root) -> MergeCounts:
 
 
 def _union(ours: list[Record], theirs: list[Record]) -> list[Record]:
-    """Every episode once. Of two of one id the newest stays, whichever side it is from, so that merges converge."""
+    """Every episode once. Of two with the same id the newer one stays, so that merges in any order end alike."""
     found: dict[str, Record] = {}
     for record in [*ours, *theirs]:
         rival = found.get(record["id"])

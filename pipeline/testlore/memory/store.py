@@ -1,6 +1,6 @@
 """The canonical store, ``.tddswarm/learning/index.json``: the authority on every episode.
 
-The one module that writes it. Whatever is off in it, it is refused whole, and neither changed nor repaired.
+No other module writes it. When anything in it is wrong, it is refused whole, and neither changed nor repaired.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 
 class Store(NamedTuple):
-    """A store as it was read: the digest of its bytes and the records in them, newest first; nobody changes these."""
+    """A store as it was read: the digest of its bytes, and its records, newest first. Do not change the records."""
 
     digest: str
     records: list[Record]
@@ -64,7 +64,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
             is one of them.
 
     Raises:
-        Unusable: ``store-corrupt``, naming the first thing that is off.
+        Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
     digest = canonical.digest(data)
     if digest not in _parsed:
@@ -80,7 +80,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
     return _parsed[digest]
 
 
-#: The last stores of this process, by digest: a long-lived one is asked about the same again and again.
+#: The last stores that this process read, by digest: a long-lived process reads the same one again and again.
 _parsed: dict[str, Store] = {}
 
 
@@ -139,7 +139,7 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
         known_seals: see :func:`parse`.
 
     Raises:
-        Unusable: ``store-corrupt``, naming the first thing that is off.
+        Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
     from testlore import schemas
 
@@ -171,7 +171,7 @@ def _is_known(record: Any, known_seals: Container[str]) -> bool:
 
 
 def _fault(record: Record) -> str:
-    """What is off in a record that fits its schema, or nothing."""
+    """What is wrong with a record that fits its schema, or nothing."""
     if not canonical.is_sealed(record):
         return "the seal does not fit the record"
     if record["id"] != record_id(record["manifestHash"], record["outcome"]):
@@ -209,7 +209,7 @@ class Change(NamedTuple):
 
 
 def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
-    """Change the store while nobody else does: the only way in which it is ever written.
+    """Change the store, one process at a time. Nothing else writes it.
 
     The new store is a new file that takes the old one's place at once, so that a reader, and whoever comes after a
     crash, finds the one or the other, whole. When nothing changed, nothing is written.
@@ -231,7 +231,7 @@ def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
         wanted = sorted(change(list(before)), key=newest_first)
         after, data = _within_limits(wanted)
         if after != before:
-            verify(canonical.loads(data))  # what would be refused is not written
+            verify(canonical.loads(data))  # a store that would be refused is not written
             _write(root, data)
         return Change(before, after, [record["id"] for record in wanted[len(after) :]])
 
@@ -248,7 +248,7 @@ def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
 
 @contextlib.contextmanager
 def _lock(root: str) -> Iterator[None]:
-    """Hold the lock of everybody who writes the store."""
+    """Hold the lock that every writer of the store holds."""
     import filelock
 
     with _writing():
@@ -269,7 +269,7 @@ def _write(root: str, data: bytes) -> None:
     with _writing():
         final = safe_files.safe_path(root, INDEX_FILE)
         folder = os.path.dirname(final)
-        for entry in os.scandir(folder):  # of writers that were killed: who holds the lock is the only one alive
+        for entry in os.scandir(folder):  # left by killed writers: whoever holds the lock is the only one at work
             if entry.name.endswith(_TEMPORARY):
                 os.unlink(entry.path)
         temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"

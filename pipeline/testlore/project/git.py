@@ -48,7 +48,7 @@ class Question:
 
     def answer(self) -> bytes:
         """What git printed; nothing where it failed, does not know the folder, or took a minute."""
-        if self._asked_by != os.getpid():  # the process that asked has forked; what git prints is the parent's
+        if self._asked_by != os.getpid():  # this process is a fork of the one that asked: git answers that one
             self._start()
         if self._process is None:
             return b""
@@ -60,7 +60,7 @@ class Question:
         return output if self._process.returncode == 0 else b""
 
     def end(self) -> None:
-        """End git: nobody wants the answer any more."""
+        """End git; the answer is not needed any more."""
         process, self._process = self._process, None
         if process is not None and self._asked_by == os.getpid():
             process.kill()

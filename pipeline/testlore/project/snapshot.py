@@ -1,4 +1,4 @@
-"""A project's source files and their digests, remembered so that only what changed is read again.
+"""A project's source files and their digests. Digests are kept, so that only changed files are read again.
 
 A file's digest is remembered with its size, modification and change time, inode and mode. When a file was read so soon
 after it was written that a later edit could leave all of these unchanged, it is *racily clean* and is read again next
@@ -36,7 +36,7 @@ _LARGE = 2_000  # files from which comparing with git's index is worth two proce
 _MOST_WATCHED = 1_000
 _MAX_BODY_BYTES = 256 << 20
 _RACY_NS = 2_000_000_000  # the coarsest clock of a common file system ticks every two seconds
-_RACY = "racy"  # a state that no file has
+_RACY = "racy"  # no real state reads like this
 
 
 class Keeper(Protocol):
@@ -112,7 +112,7 @@ class Scan:
         self._questions = {name: git.Question(root, *arguments) for name, arguments in asked.items()}
 
     def close(self) -> None:
-        """End what nobody wants to know any more."""
+        """End the questions to git that are still open."""
         while self._questions:
             self._questions.popitem()[1].end()
 
@@ -127,12 +127,12 @@ class Scan:
         return bool(self._index) and self._head.get("index") == self._index
 
     def _ask(self, name: str, arguments: tuple[str, ...]) -> list[str]:
-        """The paths that git names, from the question that was asked at the start if there is one."""
+        """The paths that git names. The question may have been asked at the start already."""
         question = self._questions.pop(name, None)
         return _names((question or git.Question(self._root, *arguments)).answer())
 
     def _since_last(self) -> Snapshot | None:
-        """The last snapshot, with what may have changed since; ``None`` when its body is lost."""
+        """The last snapshot, brought up to date; ``None`` when its body is lost."""
         watched = {path: Entry(*entry) for path, entry in self._head["watched"].items()}
         suspects = self._suspects() | set(self._head["unwatched"])
         entries = {path: self._entry(path, watched.get(path)) for path in suspects | set(watched)}
@@ -165,7 +165,7 @@ class Scan:
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
-        """The file today: as it is known when its state is the same, else as it is read."""
+        """A file's entry today: the known one when the state is the same; else the file is read."""
         absolute = os.path.join(self._root, path)
         try:
             found = os.lstat(absolute)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from testlore.ranking import tokens
 from testlore.ranking.tokens import QueryFeature
 
-K1 = 1.5  # how soon repeating a feature stops to count
+K1 = 1.5  # how soon a repeated feature stops to count
 B = 0.75  # how much a long text is discounted
 
 _MOST_COUNTED = 0xFFFF
@@ -52,7 +52,7 @@ class Statistics(NamedTuple):
         return found
 
     def idf(self, holders: int) -> float:
-        """How much a feature tells documents apart that so many have: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
+        """The inverse document frequency of a feature that ``n`` documents have: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
         return math.log(1 + (len(self.starts) - 1 - holders + 0.5) / (holders + 0.5))
 
     def to_bytes(self) -> bytes:

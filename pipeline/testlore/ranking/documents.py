@@ -1,4 +1,4 @@
-"""What of an episode is searched: the text that is compared by words, and the one that a model reads."""
+"""The two texts of an episode that are searched: one is compared by words, one is read by a model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _NAMES_IN_GIST = 4
 
 
 def episode_text(record: dict[str, Any]) -> str:
-    """What of an episode is compared by words: its tags, warnings and patterns."""
+    """The text that is compared by words: tags, warnings and patterns."""
     marks = " ".join([*record["tags"], *record["warnings"]])
     return "\n".join([marks, *(pattern["content"] for pattern in record["patterns"])])
 
 
 def gist(record: dict[str, Any]) -> str:
-    """What an embedding model reads of an episode: the names of its tests in words, four times, then its whole text.
+    """The text that an embedding model reads: the names of the tests in words, four times, then the whole text.
 
     Names come first and often because they say what a test is about, and because models average, and cut off what is
     long. An episode without names is read as it is.

@@ -24,13 +24,13 @@ from testlore.ranking.bm25 import Match, Statistics
 
 FEATURE_SHARE = 0.2
 MODEL_SHARE = 0.4
-NEAREST = 20  # a model says of every record how near it is; only the nearest count as found by it
+NEAREST = 20  # a model knows a distance to every record; only so many count as found by it
 
 _DIGITS = 6
 _ACCEPTED_TO_REJECTED = 2.0
 _PER_CAUGHT_DEFECT = 0.1
 _MOST_CAUGHT_DEFECTS = 10
-_NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes teach the same
+_NEAR_DUPLICATE = 0.8  # from this Jaccard similarity on, two episodes teach the same
 
 
 class Words(NamedTuple):
@@ -46,7 +46,7 @@ class Words(NamedTuple):
 
 
 class RankedEpisode(NamedTuple):
-    """A record and why it stands where it stands.
+    """A record, its score, and what makes the score.
 
     Attributes:
         record: the record.
@@ -91,12 +91,12 @@ class RankedEpisode(NamedTuple):
 
 
 def unasked(record: Record) -> RankedEpisode:
-    """A record that comes back for a query that asks for nothing in particular."""
+    """A record that answers a query without a usable word."""
     return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS))
 
 
 def matched(documents: Statistics, query: str) -> Words:
-    """Match the records with these statistics against a query."""
+    """How each of the records with these statistics matches a query."""
     return Words(documents, bm25.bm25(tokens.wanted(query), documents))
 
 
@@ -163,7 +163,7 @@ def _fused(
     native: Sequence[float],
     share: float,
 ) -> list[RankedEpisode]:
-    """The records with these numbers, in this order, each with all that makes its score, as it is printed."""
+    """The records with these numbers, in this order. Scores are rounded as they are printed, so that they add up."""
     best = max((sum(matches[number].words.values()) for number in found), default=0.0) or 1.0
     ranked = []
     for number in found:

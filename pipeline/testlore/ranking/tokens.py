@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 NAME_WEIGHT = 3  # how often a word counts in the name of a test, which says what the test is about
 
-_PAIR_WEIGHT = 0.5  # two words of a query that stand side by side
+_PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, joined
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
@@ -34,13 +34,13 @@ _STOP_WORDS = frozenset(
     "a an and are as at be by can do does for from has have if in into is it its of on or so that the their then "
     "there this to was we were which will with test".split()
 )
-# What nearly every test's code holds, and says nothing of what is tested.
+# Words of nearly every test's code, which say nothing of what is tested.
 _BOILERPLATE = frozenset(
     "def class self assert return import from async await const let var function expect should true false none null "
     "undefined pytest raises parametrize mark fixture new this if else for in with as try except lambda yield require "
     "equal done it describe test tests the".split()
 )
-# Programmers write these short, or not: the long form counts as the short one.
+# Programmers use both forms; the long one counts as the short one.
 _SHORT_FORMS = {
     long: short
     for short, *forms in map(
@@ -80,7 +80,7 @@ _SHORT_FORMS = {
     )
     for long in forms
 }
-# What a change does, not what a test is about: these words of a query count less.
+# These words of a query say what a change does, not what a test is about. They count less.
 _WEAK_WORDS = (
     "add use fix support remove make allow ensure change update new improve drop introduce implement handle rename "
     "deprecate enable disable provide move replace switch simplify extend tweak adjust correct avoid prevent raise "

@@ -49,14 +49,14 @@ def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | No
     data = cache.read(engine.DATABASE, MAX_DATABASE_BYTES)
     if data is not None and len(data) == metadata.get("bytes") and canonical.digest(data) == metadata.get("digest"):
         return Index(key.ids, data, state, "reused")
-    if cache.read_sealed(engine.METADATA) != metadata:  # somebody put another index in place between the two reads
+    if cache.read_sealed(engine.METADATA) != metadata:  # another process replaced the index between the two reads
         return None
     fault = "is missing" if data is None else "is not what its metadata was sealed with"
     raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} {fault}")
 
 
 def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
-    """What changes whenever somebody else puts another database in place; empty when there is none."""
+    """What changes when another process replaces the database; empty when there is none."""
     try:
         found = os.lstat(cache.path(engine.DATABASE))
     except OSError:
@@ -65,7 +65,7 @@ def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
 
 
 def run(cache: Cache, job: Job, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
-    """Build the database of this key while nobody else builds, or reuse the one that somebody else built meanwhile.
+    """Build the database of this key, one process at a time; or reuse what another process built meanwhile.
 
     Args:
         vectors: gives the episodes' vectors; called only when there is something to build.
@@ -74,7 +74,7 @@ def run(cache: Cache, job: Job, scope: Scope, key: Key, vectors: Callable[[], li
         Fallback: it is corrupt, busy, unsafe or unwritable, or the worker failed.
     """
     configured = scope.settings
-    worker = pool.start(job)  # it loads while we wait and embed
+    worker = pool.start(job)  # it loads the engine while we wait and embed
     try:
         with cache.lock(configured.timeout_ms / 1000):
             found = reuse(cache, job.engine, key, configured.dimensions)
@@ -99,7 +99,7 @@ def _build(cache: Cache, worker: Worker, dimensions: int, key: Key, rows: list[b
             data = file.read(MAX_DATABASE_BYTES + 1)
         if len(data) > MAX_DATABASE_BYTES:
             raise Fallback("ruvector-request-too-large", f"the database is larger than {MAX_DATABASE_BYTES} bytes")
-        cache.remove(engine.METADATA)  # a database without metadata is no index; one with another's would be corrupt
+        cache.remove(engine.METADATA)  # with the old metadata, the new database would count as corrupt
     metadata: dict[str, Any] = {
         "schemaVersion": 1,
         "key": key.key,
@@ -114,7 +114,7 @@ def _build(cache: Cache, worker: Worker, dimensions: int, key: Key, rows: list[b
 
 
 def _check_room(path: str, size: int) -> None:
-    """Fail here, with a plain OSError, when the disk has no room: an engine would only say that it failed."""
+    """Fail here, with a plain OSError, when the disk is full: an engine would not say why it failed."""
     with open(path, "wb") as file:
         file.write(bytes(size))
         file.flush()

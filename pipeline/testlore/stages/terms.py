@@ -1,4 +1,4 @@
-"""What the lexical side of a recall counts: hashed term statistics of the episodes in scope.
+"""Hashed term statistics of the episodes in scope: what the lexical side of a recall counts.
 
 They are made anew from the canonical records whenever they do not fit, and kept beside a native index, so that a warm
 recall reads no text. The file is one line of sealed JSON, then hashes and counts: no word.
@@ -46,7 +46,7 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
 
 
 def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
-    """Keep the statistics beside a native index, if they are not; where that fails they are made anew next time."""
+    """Keep the statistics beside a native index, unless they are kept. When that fails, they are made anew next time."""
     if terms.kept:
         return
     body = terms.statistics.to_bytes()
