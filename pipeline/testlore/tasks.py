@@ -27,7 +27,8 @@ from testlore.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.project import settings
-from testlore.stages import Once, Session, call, existing_folder, recall
+from testlore.project.safe_files import existing_folder
+from testlore.stages import Once, Session, call, recall
 from testlore.stages.recall import RecallResult
 
 __all__ = ["task_embed", "task_index", "task_key", "task_query", "task_recall", "task_validate"]

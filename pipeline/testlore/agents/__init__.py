@@ -10,7 +10,7 @@ from typing import Any
 
 from testlore.agents import generation as _generation
 from testlore.agents.generation import Generated
-from testlore.stages import existing_folder
+from testlore.project.safe_files import existing_folder
 
 __all__ = ["Generated", "generate", "work_order"]
 

@@ -24,7 +24,7 @@ from testlore import __version__, canonical, evidence, schemas, stages
 from testlore.embedding import semantic
 from testlore.errors import Fallback, Refusal, Unusable
 from testlore.memory import store
-from testlore.project import settings
+from testlore.project import safe_files, settings
 from testlore.project.settings import Settings
 from testlore.stages import Session, call
 
@@ -55,7 +55,7 @@ class Root:
     """
 
     def __init__(self, path: str, restrict: _Restrict | None) -> None:
-        self.path = os.path.realpath(stages.existing_folder(path))
+        self.path = os.path.realpath(safe_files.existing_folder(path))
         self.restrict = restrict
         self._identity = self._look()
 

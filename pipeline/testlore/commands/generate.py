@@ -12,7 +12,7 @@ from testlore.agents import generation
 from testlore.commands import render
 from testlore.commands.evidence import Answer, Printed, answered, shown
 from testlore.errors import REFUSALS, Refusal, Unusable
-from testlore.stages import existing_folder
+from testlore.project.safe_files import existing_folder
 
 
 def generate(arguments: Mapping[str, Any]) -> Answer:

@@ -17,7 +17,8 @@ from testlore.evaluate.cases import Case
 from testlore.project import settings
 from testlore.project.settings import Settings
 from testlore.ranking.fusion import RankedEpisode
-from testlore.stages import Session, existing_folder
+from testlore.project.safe_files import existing_folder
+from testlore.stages import Session
 from testlore.stages.call import MAX_LIMIT
 
 MRR_AT = 10

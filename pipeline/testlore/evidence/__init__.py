@@ -1,11 +1,10 @@
-"""Evidence in: stage a proposed patch, validate it by running it, and remember the outcome.
+"""Evidence: stage a proposed patch, validate it by running its tests, and remember the outcome.
 
 ::
 
     patch.json -> stage -> candidate -> validate -> validation.json -> remember -> canonical store
 
-Only what was really executed in disposable copies of the project gets into memory. Nothing here is imported when a
-memory is asked.
+Only what was really executed, in disposable copies of the project, gets into memory. A recall imports nothing of this.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ from testlore.evidence import candidate as _candidate
 from testlore.evidence import remember as _memory
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
-from testlore.evidence.remember import MergeCounts, Remembered
+from testlore.evidence.remember import MergeCounts, StoreEntry
+from testlore.evidence.validation import Validation
 from testlore.memory import lessons as _lessons
 from testlore.memory.lessons import Lesson
 from testlore.memory.store import Record
-from testlore.stages import existing_folder
+from testlore.project.safe_files import existing_folder
 
 __all__ = [
     "CandidateState",
     "Lesson",
     "MergeCounts",
-    "Remembered",
+    "StoreEntry",
     "Validation",
     "candidates",
     "export",
@@ -44,36 +44,12 @@ __all__ = [
 Root = str | os.PathLike[str]
 
 
-class Validation(NamedTuple):
-    """How a candidate's validation ended.
-
-    Attributes:
-        id: the candidate.
-        outcome: ``accepted`` or ``rejected``.
-        reasons: why it was rejected, in stable words; empty when it was accepted.
-        details: the reasons with the names of cases, files and defects, for people.
-        evidence: the counts that an episode keeps.
-        record: the id of the episode in memory; empty when it was not remembered.
-        not_remembered: why not, or empty.
-        output: what suites that did not run to their end printed last; kept nowhere.
-    """
-
-    id: str
-    outcome: str
-    reasons: list[str]
-    details: list[str]
-    evidence: dict[str, Any]
-    record: str = ""
-    not_remembered: str = ""
-    output: str = ""
-
-
 class CandidateState(NamedTuple):
     """A candidate and its state.
 
     Attributes:
         id: the candidate.
-        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when it is not what was staged or validated.
+        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when a file of it has changed.
         reasons: why it was rejected, or is unusable.
         files: how many files it changes or deletes.
     """
@@ -85,12 +61,12 @@ class CandidateState(NamedTuple):
 
 
 def _folder(root: Root) -> str:
-    """``root`` as an absolute path: suites run elsewhere, and programs are found from it there."""
+    """``root`` as an absolute path, since suites run in other folders."""
     return os.path.abspath(existing_folder(root))
 
 
 def stage(root: Root, patch: Any) -> str:
-    """Stage a patch: check it, digest it, and keep it under ``.tddswarm/candidates/``; nothing else is written.
+    """Stage a patch: check it, digest it, and keep it in ``.tddswarm/candidates/``. Nothing else is written.
 
     Args:
         root: the project's folder.
@@ -100,7 +76,7 @@ def stage(root: Root, patch: Any) -> str:
         The candidate's id. The same patch on the same sources has the same id.
 
     Raises:
-        Refusal: the patch is not as it must be; the text names the key or path, and what is allowed.
+        Refusal: the patch breaks a rule; the text names the key or path, and what is allowed.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
     return _staging.run(_folder(root), patch)
@@ -110,17 +86,12 @@ def validate(root: Root, candidate_id: str) -> Validation:
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
 
     Raises:
-        Refusal: the candidate cannot be validated: it, or the project, is not what it was when it was staged, or
-            nothing says how the suite is run.
+        Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
         Unusable: ``configuration-invalid``, ``call-invalid``; ``store-corrupt``, ``store-unsafe``: the verdict is kept
-            beside the candidate, and can be remembered when the store is mended.
+            beside the candidate, and :func:`remember` takes it in once the store is mended.
     """
     folder = _folder(root)
-    made = _validation.run(folder, candidate_id)
-    document = made.document
-    ended = Validation(
-        candidate_id, document["outcome"], document["reasons"], document["details"], document["evidence"]
-    )._replace(output=made.output)
+    ended = _validation.run(folder, candidate_id)
     try:
         return ended._replace(record=_memory.remember(folder, candidate_id).record["id"])
     except Refusal as refused:
@@ -133,18 +104,18 @@ def validate(root: Root, candidate_id: str) -> Validation:
         return ended._replace(not_remembered=str(unusable))
 
 
-def remember(root: Root, candidate_id: str) -> Remembered:
-    """Take the kept validation of a candidate into memory; the same manifest and outcome once.
+def remember(root: Root, candidate_id: str) -> StoreEntry:
+    """Take the kept verdict on a candidate into memory; the same manifest and outcome only once.
 
     Raises:
-        Refusal: there is none, or it is not the fresh, untampered one of the candidate and the project as they are.
+        Refusal: there is none, it is older than a day or was changed, or the candidate or the project has changed.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     return _memory.remember(_folder(root), candidate_id)
 
 
 def candidates(root: Root) -> list[CandidateState]:
-    """What is staged, and its state.
+    """All staged candidates with their states, in the order of their ids.
 
     Raises:
         Refusal: ``candidate-unsafe``.
@@ -166,7 +137,7 @@ def _state(root: str, name: str) -> CandidateState:
 
 
 def learn(root: Root) -> list[Lesson]:
-    """Recurring warnings and successes, each naming its episodes: tentative, never a rule.
+    """Lessons from recurring warnings and successes, each with its episodes. They are tentative, never a rule.
 
     Raises:
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
@@ -175,7 +146,7 @@ def learn(root: Root) -> list[Lesson]:
 
 
 def export(root: Root) -> dict[str, Any]:
-    """Counts of the memory: no code, path, id, digest or time.
+    """Counts of the memory, without any code, path, id, digest or time.
 
     Raises:
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
@@ -184,10 +155,10 @@ def export(root: Root) -> dict[str, Any]:
 
 
 def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
-    """Remove episodes on a person's word, and return them.
+    """Remove episodes because a person says so, and return them.
 
     Raises:
-        Refusal: ``call-invalid``: an id is not of exactly one episode, or there is no reason; nothing is removed.
+        Refusal: ``call-invalid``: an id does not name exactly one episode, or ``why`` is empty. Nothing is removed.
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
     return _memory.forget(_folder(root), ids, why)
@@ -198,6 +169,6 @@ def merge(root: Root, source: Root) -> MergeCounts:
 
     Raises:
         Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
+        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two stores is refused; both stay as they are.
     """
     return _memory.merge(_folder(root), source)

@@ -1,4 +1,4 @@
-"""``remember``, ``forget`` and ``merge``: what changes the canonical store, always through :func:`store.update`."""
+"""Changes the canonical store: ``remember``, ``forget`` and ``merge``, all through :func:`store.update`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from testlore.evidence import candidate, patterns, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.validation import check_provenance
+from testlore.frameworks import languages
 from testlore.memory import store
 from testlore.memory.store import Change, Record
 from testlore.project import provenance, safe_files, settings, snapshot
@@ -22,12 +23,12 @@ _CLOCK_SECONDS = 300  # how far another process's clock may be ahead
 _FEWEST_ID_DIGITS = 8
 
 
-class Remembered(NamedTuple):
-    """What became of a validation.
+class StoreEntry(NamedTuple):
+    """A remembered episode.
 
     Attributes:
-        record: the episode in the store.
-        new: whether it was not remembered before.
+        record: the episode as the store holds it.
+        new: whether this call brought it in.
     """
 
     record: Record
@@ -35,13 +36,13 @@ class Remembered(NamedTuple):
 
 
 class MergeCounts(NamedTuple):
-    """What a merge did.
+    """How many episodes a merge touched.
 
     Attributes:
-        added: how many episodes came in.
-        known: how many were there already.
-        dropped: how many of the oldest had to leave.
-        total: how many there are now.
+        added: episodes that came in.
+        known: episodes of the source that were there already.
+        dropped: old episodes for which there was no more room.
+        total: episodes in memory now.
     """
 
     added: int
@@ -50,12 +51,12 @@ class MergeCounts(NamedTuple):
     total: int
 
 
-def remember(root: str, name: str) -> Remembered:
-    """Take the kept validation of a candidate into memory.
+def remember(root: str, name: str) -> StoreEntry:
+    """Take the kept verdict on a candidate into memory.
 
     Raises:
-        Refusal: it is missing, older than a day, of another state of the project or the candidate, or its verdict is
-            not the one that follows from what it says was observed.
+        Refusal: it is missing, older than a day, about another state of the project or the candidate, or does not
+            follow from the observations beside it.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     configured = settings.parse(settings.read(root))
@@ -66,8 +67,9 @@ def remember(root: str, name: str) -> Remembered:
     if validation is None:
         raise Refusal("validation-missing", f"run `testlore validate {name}` first")
     observed = _check(staged, validation)
-    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
-    current = provenance.of_snapshot(root, configured, sources)
+    framework = frameworks.of_project(root, configured)
+    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, framework, sources)
     check_provenance(staged.manifest, current)
     record = _record(root, staged, validation, observed, configured, list(sources.files()))
 
@@ -76,11 +78,11 @@ def remember(root: str, name: str) -> Remembered:
 
     change = store.update(root, with_record)
     known = next((one for one in change.before if one["id"] == record["id"]), None)
-    return Remembered(known or record, known is None)
+    return StoreEntry(known or record, known is None)
 
 
 def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
-    """Refuse a validation that is not the fresh, untampered one of the staged manifest."""
+    """Refuse a validation that is old, was changed, or is about another manifest; else return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
         raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
@@ -133,7 +135,7 @@ def _record(
             "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
             "warnings": validation["warnings"],
             "context": {
-                "language": frameworks.common_language(tests or list(staged.files)),
+                "language": languages.common_language(tests or list(staged.files)),
                 "changedTests": len(tests),
                 "deletedFiles": len(manifest["delete"]),
                 "purpose": manifest["purpose"],
@@ -148,7 +150,7 @@ def _record(
 
 
 def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """What the changed files hold in the project."""
+    """The old contents of those files that the project has, by path."""
     found = {}
     for path in paths:
         try:
@@ -170,24 +172,24 @@ def _tags(manifest: Mapping[str, Any], evidence: Mapping[str, Any], texts: Seque
 
 
 def forget(root: str, ids: Sequence[str], why: str) -> list[Record]:
-    """Remove episodes on a person's word.
+    """Remove episodes because a person says so.
 
     Args:
         ids: whole ids, or at least their first 8 digits.
         why: the person's reason.
 
     Returns:
-        The removed episodes, newest first. Another worktree that still has one gives it back when it is merged.
+        The removed episodes, newest first. A merge brings one back from a worktree that still has it.
 
     Raises:
-        Refusal: ``call-invalid``: there is no reason, or an id that is not of exactly one episode; nothing is removed.
+        Refusal: ``call-invalid``: ``why`` is empty, or an id does not name exactly one episode. Nothing is removed.
         Unusable: ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
     if not why.strip():
         raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
     if not ids:
         raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
-    store.read_bytes(root)  # a memory that is not there is not made
+    store.read_bytes(root)  # without a memory this fails here, and no store is made
     wanted: set[str] = set()
 
     def without(records: list[Record]) -> list[Record]:
@@ -214,7 +216,7 @@ def merge(root: str, source: str | os.PathLike[str]) -> MergeCounts:
 
     Raises:
         Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
+        Unusable: ``store-corrupt``, ``store-unsafe``: one of the two stores is refused; both stay as they are.
     """
     folder = os.fspath(source)
     try:
@@ -228,7 +230,7 @@ def merge(root: str, source: str | os.PathLike[str]) -> MergeCounts:
 
 
 def _union(ours: list[Record], theirs: list[Record]) -> list[Record]:
-    """Every episode once. Of two of one id the newest stays, whichever side it is from, so that merges converge."""
+    """Every episode once. Of two with one id the newer stays, so a merge gives the same in both directions."""
     found: dict[str, Record] = {}
     for record in [*ours, *theirs]:
         rival = found.get(record["id"])

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar
 
-from testlore import canonical, embedding, engines
+from testlore import canonical, embedding, engines, frameworks
 from testlore.cache import Cache
 from testlore.child import Child
 from testlore.engines import Engine
@@ -23,6 +23,7 @@ from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.project import provenance, settings, snapshot
 from testlore.project.provenance import Provenance
+from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
 from testlore.ranking import fusion, tokens
 from testlore.ranking.fusion import RankedEpisode
@@ -68,8 +69,8 @@ class Session:
         restrict: makes other settings of the configured ones, for who may do less than they say.
 
     Attributes:
-        receipt, settings, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors, index, hits:
-            what the stages make; call them.
+        receipt, settings, framework, store_data, scope, texts, terms, words, engine, sdk, key, reusable, vectors,
+            index, hits: what the stages make; call them.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Session:
         self._worker: Child | None = None
         self.receipt = Once(lambda: validate.read_receipt(self.cache))
         self.settings = Once(self._settings)
+        self.framework = Once(lambda: frameworks.of_project(self.root, self.settings()))
         self.store_data = Once(self._read_store)
         self.scope = Once(self._validate)
         self.texts = Once(lambda: [canonical.digest(tokens.episode_text(record)) for record in self.scope().eligible])
@@ -114,7 +116,7 @@ class Session:
     def provenance(self) -> Provenance:
         """Today's provenance of the project."""
         taking, self._taking = self._taking, None
-        return provenance.take(self.root, self.settings(), taking)
+        return provenance.take(self.root, self.settings(), self.framework(), taking)
 
     def _settings(self) -> Settings:
         data = settings.read(self.root)
@@ -130,7 +132,7 @@ class Session:
         return store.read_bytes(self.root)
 
     def _validate(self) -> validate.Scope:
-        return validate.run(self.root, self.cache, self.settings(), self.receipt(), self.store_data())
+        return validate.run(self.cache, self.settings(), self.framework().NAME, self.receipt(), self.store_data())
 
     def validate(self) -> validate.Scope:
         """The verified scope, with a receipt of it kept in the cache."""
@@ -161,7 +163,7 @@ class Session:
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
         kept = self.cache if configured.enabled and not configured.plugin_problem else None
-        self._taking = snapshot.Scan(self.root, provenance.TOOL_FILES, kept)
+        self._taking = snapshot.Scan(self.root, self.framework().TOOL_FILES, kept)
 
     def _choose_engine(self) -> Engine:
         configured = self.settings()
@@ -312,21 +314,3 @@ def _answer(first: Callable[[], Session], again: Callable[[], Session], limit: i
         finally:
             session.close()
     return result
-
-
-def existing_folder(root: object, name: str = "root") -> str:
-    """``root`` as a path.
-
-    Args:
-        name: what the caller calls it.
-
-    Raises:
-        Unusable: ``call-invalid``: it is no folder.
-    """
-    try:
-        path = os.fspath(root)  # type: ignore[call-overload]
-        if isinstance(path, str) and os.path.isdir(os.path.abspath(path)):
-            return path
-    except (TypeError, ValueError, OSError):  # the last: the working directory is gone
-        pass
-    raise Unusable("call-invalid", f"{name} is {root!r:.200}; allowed: an existing folder")

@@ -10,6 +10,7 @@ from testlore import canonical
 from testlore.errors import EXIT_STATUS, Fallback, Unusable
 from testlore.memory import store
 from testlore.memory.store import Record
+from testlore.project import provenance
 from testlore.project.provenance import Provenance
 from testlore.ranking import fusion, tokens
 from testlore.ranking.fusion import RankedEpisode as RankedEpisode
@@ -135,7 +136,7 @@ def answer_records(
 
 def _answer_record(ranked: RankedEpisode, current: Provenance, now: float) -> Record:
     record = ranked.record
-    reasons = compatibility_reasons(record["provenance"], current)
+    reasons = provenance.compatibility_reasons(record["provenance"], current)
     return {
         **{key: record[key] for key in ("id", "outcome", "framework")},
         # The answer is its reader's, who may change it.
@@ -148,18 +149,6 @@ def _answer_record(ranked: RankedEpisode, current: Provenance, now: float) -> Re
         "patterns": [pattern.copy() for pattern in record["patterns"]],
         "advisoryOnly": True,
     }
-
-
-def compatibility_reasons(then: dict[str, str], current: Provenance) -> list[str]:
-    """Why an episode's provenance is not today's, in stable words; empty when it is."""
-    reasons = []
-    if then["runner"] != current.runner:
-        reasons.append("runner-or-environment-changed")
-    if then["servicesHash"] != current.services_hash:
-        reasons.append("service-versions-changed")
-    if then["sourceHash"] != current.source_hash or (not reasons and then["fingerprint"] != current.fingerprint):
-        reasons.append("source-drift")
-    return reasons
 
 
 def fallback_warning(fallback: Fallback) -> tuple[str, ...]:

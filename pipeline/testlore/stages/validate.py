@@ -13,7 +13,6 @@ from testlore.cache import VALIDATED, VALIDATED_RECORDS, Cache
 from testlore.errors import Fallback
 from testlore.memory import store
 from testlore.memory.store import Record, Store
-from testlore.project import safe_files
 from testlore.project.settings import Settings
 
 
@@ -56,15 +55,17 @@ def read_receipt(cache: Cache) -> Receipt:
     return Receipt(str(value.get("config")), str(value.get("store")), str(value["checker"]))
 
 
-def run(root: str, cache: Cache, configured: Settings, receipt: Receipt, data: bytes) -> Scope:
+def run(cache: Cache, configured: Settings, framework: str, receipt: Receipt, data: bytes) -> Scope:
     """Verify the store's bytes, and find the episodes in scope.
+
+    Args:
+        framework: the name of the project's.
 
     Raises:
         Unusable: ``store-corrupt``.
     """
     known = canonical.digest(data) == receipt.store
     read = store.parse(data, known_valid=known, known_seals=() if known else _known_seals(cache))
-    framework = safe_files.framework(root, configured)
     return Scope(configured, framework, read, [record for record in read.records if record["framework"] == framework])
 
 
