@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from testlore.cache import Cache
-from testlore.project import provenance, snapshot
+from testlore.frameworks import python
+from testlore.project import snapshot
 
 from benchmarks.commands import Times, alternate
 
@@ -32,11 +33,11 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
         time.sleep(2.5)  # until no file is racily clean
         cache = Cache(folder)
         for _ in range(2):
-            snapshot.Scan(folder, provenance.TOOL_FILES, cache).snapshot()
+            snapshot.Scan(folder, python.TOOL_FILES, cache).snapshot()
 
         def take() -> float:
             begin = time.perf_counter()
-            snapshot.Scan(folder, provenance.TOOL_FILES, cache).snapshot()
+            snapshot.Scan(folder, python.TOOL_FILES, cache).snapshot()
             return time.perf_counter() - begin
 
         def status() -> float:

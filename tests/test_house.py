@@ -37,7 +37,7 @@ def room(module: str) -> str:
 
 def imports(module: str) -> set[str]:
     """Every module of ours that a module imports, anywhere in it, as a path in the package."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse((PACKAGE / module).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.update(file(f"{node.module}.{alias.name}") or file(node.module) for alias in node.names)

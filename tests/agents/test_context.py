@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from agents_helpers import REQUIREMENTS, shop, write
-from testlore import canonical
+from testlore import canonical, frameworks
 from testlore.agents import context
 
 
@@ -103,4 +103,4 @@ def test_the_context_has_room_for_256_kib_of_json_and_is_the_same_each_time(root
     ],
 )  # fmt: skip
 def test_a_tests_path_is_told_by_the_framework(path: str, framework: str, expected: bool) -> None:
-    assert context.is_test(path, framework) == expected
+    assert context.is_test(path, frameworks.framework(framework)) == expected

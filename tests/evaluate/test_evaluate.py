@@ -15,7 +15,7 @@ import pytest
 from helpers import REPOSITORY, Project, Sdk
 from testlore import canonical
 from testlore.errors import Unusable
-from testlore.evaluate import Figures, cases, disposable, inherited, measure
+from testlore.evaluate import Figures, disposable, inherited, measure, questions
 from testlore.memory import store
 from testlore.project.settings import Settings
 
@@ -94,7 +94,7 @@ class History:
 
 
 def filled(root: Path, tests: dict[str, str], name: str) -> History:
-    """A history of these tests, among commits that are no cases."""
+    """A history of these tests, among commits that ask nothing."""
     history = History(root)
     history.commit("Begin with a readme", "README.md", "def test_nothing(): pass\n")
     for number, (subject, content) in enumerate(reversed(tests.items())):
@@ -170,7 +170,7 @@ def test_the_figures_are_those_that_were_computed_by_hand(
 @pytest.mark.parametrize(("language", "expected"), [("python", "python"), ("javascript", "typescript")])
 def test_cases_are_the_commits_that_added_tests(language: str, expected: str, request: pytest.FixtureRequest) -> None:
     repository: Path = request.getfixturevalue(language)
-    found = cases.read(str(repository))
+    found = questions.read(str(repository))
     tests = PYTHON if language == "python" else JAVASCRIPT
     assert [case.query for case in found] == [
         "Show half cents",
@@ -331,7 +331,7 @@ def test_a_chart_of_another_kind_is_refused_before_anything_is_measured(asking: 
     ],
 )
 def test_a_subject_becomes_a_query(subject: str, query: str) -> None:
-    assert cases.clean(subject) == query
+    assert questions.clean(subject) == query
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_a_subject_becomes_a_query(subject: str, query: str) -> None:
     ],
 )
 def test_test_files_are_known_by_folder_or_name(path: str, language: str) -> None:
-    assert cases.test_language(path) == language
+    assert questions.test_language(path) == language
 
 
 def test_lines_that_look_like_headers_of_a_diff_are_content(tmp_path: Path) -> None:
@@ -358,7 +358,10 @@ def test_lines_that_look_like_headers_of_a_diff_are_content(tmp_path: Path) -> N
     history = History(tmp_path / "odd")
     history.commit("Keep headers of diffs apart", "tests/test_odd.py", content)
     history.commit("Remove headers of diffs again", "tests/test_odd.py", "def test_other(): pass\n")
-    assert [case.tests for case in cases.read(str(history.root))] == ["def test_other(): pass", content.rstrip("\n")]
+    assert [one.tests for one in questions.read(str(history.root))] == [
+        "def test_other(): pass",
+        content.rstrip("\n"),
+    ]
 
 
 def test_at_most_six_hunks_and_1200_characters_of_a_commit_count(tmp_path: Path) -> None:
@@ -368,16 +371,16 @@ def test_at_most_six_hunks_and_1200_characters_of_a_commit_count(tmp_path: Path)
     grown = [line for number, gap in enumerate(gaps) for line in (gap, f"def test_{number}(): pass")]
     history.commit("Add a test below each", "tests/test_a.py", "\n".join(grown) + "\n")
     history.commit("Add a very long test", "tests/test_b.py", "def test_long():\n" + "    call()\n" * 500)
-    long, six = cases.read(str(history.root))
+    long, six = questions.read(str(history.root))
     assert six.tests.splitlines() == [f"def test_{number}(): pass" for number in range(6)]
-    assert len(long.tests) == cases.MOST_CHARACTERS
+    assert len(long.tests) == questions.MOST_CHARACTERS
 
 
 def test_a_test_of_characters_beyond_the_basic_plane_is_cut_to_what_a_store_takes(tmp_path: Path) -> None:
     history = History(tmp_path / "astral")
     history.commit("Wave to a snake thrice", "tests/test_a.py", "def test_wave():\n" + "    wave('🐍👋')\n" * 200)
-    found = cases.read(str(history.root))
-    assert canonical.utf16_length(found[0].tests) == cases.MOST_CHARACTERS
+    found = questions.read(str(history.root))
+    assert canonical.utf16_length(found[0].tests) == questions.MOST_CHARACTERS
     disposable.write(str(tmp_path), found, Settings(), "feature-vectors")
     store.parse((tmp_path / store.INDEX_FILE).read_bytes())
 
@@ -396,18 +399,18 @@ def test_a_commit_may_claim_any_time(tmp_path: Path, time: int) -> None:
         check=True,
     )
     history.git("update-ref", "refs/heads/main", made.stdout.decode().strip())
-    found = cases.read(str(history.root))
+    found = questions.read(str(history.root))
     disposable.write(str(tmp_path), found, Settings(), "feature-vectors")
     assert len(store.parse((tmp_path / store.INDEX_FILE).read_bytes()).records) == 1
 
 
-def test_no_more_than_200_cases_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: Path) -> None:
-    monkeypatch.setattr(cases, "MOST_CASES", 2)
-    assert [case.query for case in cases.read(str(python))] == ["Show half cents", "Keep order when splitting"]
+def test_no_more_than_200_questions_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: Path) -> None:
+    monkeypatch.setattr(questions, "MOST_QUESTIONS", 2)
+    assert [one.query for one in questions.read(str(python))] == ["Show half cents", "Keep order when splitting"]
 
 
 def test_the_disposable_store_is_one_that_recall_trusts(tmp_path: Path, python: Path) -> None:
-    found = cases.read(str(python))
+    found = questions.read(str(python))
     ids = disposable.write(str(tmp_path), found, Settings(), "feature-vectors")
     read = store.parse((tmp_path / store.INDEX_FILE).read_bytes())
     assert [record["id"] for record in read.records] == ids

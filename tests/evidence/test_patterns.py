@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from testlore import canonical
 from testlore.evidence import patterns
-from testlore.evidence.patterns import Private
+from testlore.evidence.patterns import PrivateNames
 
-NOTHING = Private(frozenset(), frozenset(), "/projects/shop")
+NOTHING = PrivateNames(frozenset(), frozenset(), "/projects/shop")
 
 TEST = '''\
 """Module."""
@@ -129,7 +129,7 @@ def test_plain_code_is_not_masked(line: str) -> None:
 
 
 def test_service_labels_and_project_paths_are_masked() -> None:
-    private = Private(frozenset(["db.internal:5432", "x"]), frozenset(["src/calc.py", "data"]), "/projects/shop")
+    private = PrivateNames(frozenset(["db.internal:5432", "x"]), frozenset(["src/calc.py", "data"]), "/projects/shop")
     line = "connect('db.internal:5432'); open('src/calc.py'); from '../src/other.js'; data = max"
     assert patterns.mask(line, private) == "connect('<masked>'); open('<path>'); from '<path>'; data = max"
 

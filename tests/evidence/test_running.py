@@ -64,7 +64,8 @@ def run_suite(root: Path, folder: Path) -> Run:
     """Run a project's suite in a copy of it."""
     folder = folder.resolve()
     configured = settings.parse(settings.read(str(root)))
-    place = Place(str(root), configured, list(snapshot.paths(str(root))), str(folder))
+    framework = frameworks.of_project(str(root), configured)
+    place = Place(str(root), configured, framework, list(snapshot.paths(str(root))), str(folder))
     copies.pristine(str(root), str(folder / "base"))
     copy = copies.variant(str(folder / "base"), str(folder / "copy"), {}, [], str(root))
     return running.run(place, "suite", copy)
@@ -208,23 +209,6 @@ def test_a_runner_of_no_known_framework_must_say_where_its_report_goes(tmp_path:
     name = evidence.stage(root, patch())
     with pytest.raises(Refusal, match=r"runner-missing: .*\{junit\}"):
         evidence.validate(root, name)
-
-
-def test_vitest_and_jest_are_told_to_write_their_reports() -> None:
-    def argv(framework: str, runner: tuple[str, ...] = ()) -> list[str]:
-        configured = settings.Settings(adapter=framework, runner=runner)
-        return frameworks.command("/root", configured, "/copy", "/r.xml", ["a.test.js"]).argv
-
-    assert argv("vitest") == [
-        "/root/node_modules/.bin/vitest",
-        "run",
-        "--reporter=junit",
-        "--outputFile=/r.xml",
-    ]
-    assert argv("vitest", ("npx", "vitest", "{files}")) == [
-        *("npx", "vitest", "run", "--reporter=junit", "--outputFile=/r.xml")
-    ]
-    assert argv("jest") == ["/root/node_modules/.bin/jest", "--ci", "--reporters=jest-junit"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from evidence_helpers import CALC, Json, defect, patch, pytest_project, tree, write
-from testlore import evidence
+from testlore import evidence, frameworks
 from testlore.errors import Refusal
 from testlore.project import provenance, settings
 
@@ -166,7 +166,7 @@ def test_what_is_no_object_is_refused(root: Path, proposed: Any) -> None:
 
 def test_provenance_that_no_longer_fits_is_refused(root: Path) -> None:
     configured = settings.parse(settings.read(str(root)))
-    then = provenance.take(str(root), configured).to_dict()
+    then = provenance.take(str(root), configured, frameworks.of_project(str(root), configured)).to_dict()
     assert evidence.stage(root, patch(provenance=then))
     write(root, {"calc.py": CALC + "\n"})
     refused = refusal(root, patch(provenance=then))

@@ -1,4 +1,4 @@
-"""Safe paths and frameworks of real projects."""
+"""Safe paths and folders of real projects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from testlore.errors import UnsafePath
+from testlore.errors import UnsafePath, Unusable
 from testlore.project import safe_files
-from testlore.project.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -36,37 +35,9 @@ def test_a_pipe_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
         safe_files.read_file(str(tmp_path), "pipe", 10)
 
 
-@pytest.mark.parametrize(
-    ("runner", "framework"),
-    [
-        (("python", "-m", "pytest", "{files}"), "pytest"),
-        ((".venv/bin/pytest", "{files}"), "pytest"),
-        (("python3", "-m", "unittest", "{files}"), "unittest"),
-        (("npx", "vitest", "run", "{files}"), "vitest"),
-        (("node", "node_modules/jest/bin/jest.js", "{files}"), "jest"),
-        (("node", "--test", "{files}"), "node"),
-        (("make", "{files}"), "custom"),
-    ],
-)
-def test_the_runner_tells_the_framework(tmp_path: Path, runner: tuple[str, ...], framework: str) -> None:
-    assert safe_files.framework(str(tmp_path), Settings(runner=runner)) == framework
-    assert safe_files.framework(str(tmp_path), Settings(runner=runner, adapter="jest")) == "jest"
-
-
-@pytest.mark.parametrize(
-    ("files", "framework"),
-    [
-        ({"package.json": "{}"}, "node"),
-        ({"package.json": '{"devDependencies": {"vitest": "3"}}'}, "vitest"),
-        ({"package.json": "{}", "jest.config.mjs": ""}, "jest"),
-        ({"pyproject.toml": "[tool.pytest.ini_options]"}, "pytest"),
-        ({"tests/conftest.py": ""}, "pytest"),
-        ({"setup.py": ""}, "unittest"),
-        ({"Makefile": ""}, "custom"),
-    ],
-)
-def test_the_files_tell_the_framework(tmp_path: Path, files: dict[str, str], framework: str) -> None:
-    for path, content in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(content)
-    assert safe_files.framework(str(tmp_path), Settings()) == framework
+def test_an_existing_folder_is_given_back_and_anything_else_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert safe_files.existing_folder(str(tmp_path)) == safe_files.existing_folder(tmp_path) == str(tmp_path)
+    for wrong in (str(tmp_path / "file"), str(tmp_path / "gone"), "a\0b", b"/", 7, None):
+        with pytest.raises(Unusable, match=r"call-invalid: repo is .*; allowed: an existing folder"):
+            safe_files.existing_folder(wrong, "repo")

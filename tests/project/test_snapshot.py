@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from testlore import canonical
+from testlore import canonical, frameworks
 from testlore.cache import Cache
 from testlore.project import provenance, snapshot
 from testlore.project.settings import Settings
@@ -91,23 +91,35 @@ def test_a_project_that_the_repository_around_it_ignores_is_walked(tmp_path: Pat
 
 def test_provenance_tells_sources_services_and_runner_apart(tmp_path: Path) -> None:
     make(tmp_path)
-    root, configured = str(tmp_path), Settings(services={"db": "15"})
-    first = provenance.take(root, configured)
+    root, configured, framework = str(tmp_path), Settings(services={"db": "15"}), frameworks.framework("pytest")
+    first = provenance.take(root, configured, framework)
     assert first.source_hash == canonical.digest(files_of(tmp_path))
     assert first.services_hash == canonical.digest({"db": "15"})
-    assert provenance.take(root, configured) == first
-    services = provenance.take(root, configured._replace(services={"db": "16"}))
+    assert provenance.take(root, configured, framework) == first
+    services = provenance.take(root, configured._replace(services={"db": "16"}), framework)
     assert (services.runner, services.source_hash) == (first.runner, first.source_hash)
     assert services.services_hash != first.services_hash
-    runner = provenance.take(root, configured._replace(environment={"TZ": "UTC"}))
+    runner = provenance.take(root, configured._replace(environment={"TZ": "UTC"}), framework)
     assert (runner.services_hash, runner.source_hash) == (first.services_hash, first.source_hash)
     assert runner.runner != first.runner
     (tmp_path / "src/a.py").write_text("changed")
-    sources = provenance.take(root, configured)
+    sources = provenance.take(root, configured, framework)
     assert (sources.services_hash, sources.runner) == (first.services_hash, first.runner)
     assert sources.source_hash != first.source_hash
     (tmp_path / "uv.lock").write_text("a lock file decides how tests run")
-    assert provenance.take(root, configured).runner != first.runner
+    assert provenance.take(root, configured, framework).runner != first.runner
+
+
+def test_the_tool_files_of_another_framework_do_not_change_the_runner(tmp_path: Path) -> None:
+    make(tmp_path)
+    node, custom = frameworks.framework("node"), frameworks.framework("custom")
+    before = [provenance.take(str(tmp_path), Settings(), framework) for framework in (node, custom)]
+    assert before[0].runner != before[1].runner
+    (tmp_path / "uv.lock").write_text("of Python")
+    after = [provenance.take(str(tmp_path), Settings(), framework) for framework in (node, custom)]
+    assert after[0].runner == before[0].runner
+    assert after[1].runner != before[1].runner
+    assert after[0].source_hash != before[0].source_hash
 
 
 class Edits(RuleBasedStateMachine):
@@ -246,3 +258,14 @@ def test_git_writes_nothing_for_us(tmp_path: Path) -> None:
     os.utime(tmp_path / "src/a.py", (1, 1))
     snapshot.Scan(str(tmp_path), (), Cache(str(tmp_path))).snapshot()
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / ".git").rglob("*")} == before
+
+
+def test_other_tool_files_are_shown_though_no_file_changed(tmp_path: Path) -> None:
+    make(tmp_path)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    time.sleep(0.05)
+    cache = Cache(str(tmp_path))
+    for tools in (["src/a.py"], ["src/a.py"], ["src/b.py"], []):
+        remembered = snapshot.Scan(str(tmp_path), tools, cache).snapshot()
+        assert remembered.tools == snapshot.Scan(str(tmp_path), tools).snapshot().tools

@@ -10,24 +10,19 @@ from typing import NamedTuple
 from testlore import canonical, frameworks
 from testlore.errors import Refusal, UnsafePath
 from testlore.evidence import patterns
+from testlore.frameworks import Framework, languages, union
 from testlore.project import safe_files, snapshot
 from testlore.ranking import tokens
 
 REQUIREMENTS_FILE = "tddswarm.requirements.md"
 MAX_BYTES = 256 << 10  # of the context as JSON, and of the requirements
 
-_CODE = frozenset(
-    ".py .pyi .js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte .go .rs .rb .php .java .kt .kts .scala .groovy .clj "
-    ".cs .fs .vb .swift .m .mm .c .h .cc .cpp .cxx .hpp .hh .lua .pl .pm .ex .exs .erl .hs .ml .dart .jl .r .sh .bash "
-    ".sql".split()
-)
 _SECRET_NAME = re.compile(
     r"(\.env|id_(rsa|dsa|ecdsa|ed25519)|credentials|secrets).*|(.*[._-])?(credential|secret)s?([._-].*)?|.*\.env"
     r"|.*\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)"
     r"|\.(netrc|npmrc|pypirc|htpasswd|pgpass|git-credentials|aws|ssh|gnupg|docker|kube)",
     re.IGNORECASE,
 )
-_TEST_PART = re.compile(r"(?<![a-z])tests?(?![a-z])|(?<![a-z])specs?(?![a-z])|(Test|Spec)s?(?![a-z])")
 
 
 class Context(NamedTuple):
@@ -83,12 +78,13 @@ def collect(root: str, wanted: str) -> Context:
         Refusal: ``context-missing``: there is no file to show.
     """
     words = frozenset(tokens.terms(wanted))
-    code = [path for path in snapshot.paths(root) if os.path.splitext(path)[1].lower() in _CODE]
+    code = [path for path in snapshot.paths(root) if languages.is_code(path)]
     secret = [path for path in code if any(map(_SECRET_NAME.fullmatch, path.split("/")))]
     shown = sorted(set(code) - set(secret))
     shown.sort(key=lambda path: -len(words.intersection(tokens.terms(path))))
-    tests = [path for path in shown if is_test(path)]
-    others = [path for path in shown if not is_test(path)]
+    guess = frameworks.framework(frameworks.UNKNOWN)  # a polyglot project has tests of other frameworks too
+    tests = [path for path in shown if is_test(path, guess)]
+    others = [path for path in shown if not is_test(path, guess)]
     files: dict[str, str] = {}
     masked: list[str] = []
     room = MAX_BYTES - len("[]")
@@ -124,8 +120,6 @@ def _read(root: str, path: str, room: int) -> str | None:
     return None if len(data) > room or "\0" in content else content
 
 
-def is_test(path: str, framework: str = "custom") -> bool:
-    """Whether a path is a test's, by the rules of the frameworks that we know; in other projects by a word in it."""
-    if frameworks.is_test_file(path):
-        return True
-    return framework == "custom" and os.path.splitext(path)[1].lower() in _CODE and bool(_TEST_PART.search(path))
+def is_test(path: str, framework: Framework) -> bool:
+    """Whether a path is a test's, by the rules of the frameworks that we know, or by those of the project's own."""
+    return union.is_test_file(path) or framework.is_test_file(path)

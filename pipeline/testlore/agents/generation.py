@@ -15,13 +15,14 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from testlore import canonical, evidence
+from testlore import canonical, evidence, frameworks
 from testlore.agents import context
 from testlore.agents.context import Context
 from testlore.agents.worker import Kept, Workers
 from testlore.errors import Refusal, Unusable
 from testlore.evidence import patch
-from testlore.project import provenance, safe_files, settings
+from testlore.frameworks import Framework
+from testlore.project import provenance, settings
 from testlore.project.settings import Settings
 from testlore.stages.answer import GENERAL_WARNING
 from testlore.stages.ask import ask
@@ -113,7 +114,7 @@ def prepare(root: str) -> Order:
         Unusable: ``configuration-invalid``.
     """
     configured = settings.parse(settings.read(root))
-    before = provenance.take(root, configured).to_dict()
+    before = provenance.take(root, configured, frameworks.of_project(root, configured)).to_dict()
     requirements = context.requirements(root)
     shown = context.collect(root, requirements)
     subjects = " ".join(one["file"] for one in shown.files)
@@ -171,7 +172,7 @@ def _ask_authors(
     root: str, order: Order, workers: Workers, tasks: list[Json], tell: Tell
 ) -> list[tuple[list[Json], Json]]:
     """The files of each task's author, and what it was told; after a failure the authors at work still finish."""
-    framework = safe_files.framework(root, order.settings)
+    framework = frameworks.of_project(root, order.settings)
 
     def author(number: int, task: Json) -> tuple[list[Json], Json]:
         name = f"author {number}"
@@ -198,7 +199,7 @@ def _ask_authors(
     return [future.result() for future in ([failed] if failed else futures)]
 
 
-def _check_file(root: str, framework: str, name: str, position: int, file: Json) -> None:
+def _check_file(root: str, framework: Framework, name: str, position: int, file: Json) -> None:
     where, path = f"files[{position}]", file["path"]
     try:
         patch.check_content(where, file["content"], MAX_FILE_BYTES)

@@ -25,8 +25,7 @@ from testlore.embedding import semantic
 from testlore.errors import Fallback, Refusal, Unusable
 from testlore.memory import lessons as memory_lessons
 from testlore.memory import store
-from testlore.project import settings
-from testlore.project.safe_files import existing_folder
+from testlore.project import safe_files, settings
 from testlore.project.settings import Settings
 from testlore.stages import call
 from testlore.stages.ask import ask
@@ -59,7 +58,7 @@ class Root:
     """
 
     def __init__(self, path: str, restrict: _Restrict | None) -> None:
-        self.path = os.path.realpath(existing_folder(path))
+        self.path = os.path.realpath(safe_files.existing_folder(path))
         self.restrict = restrict
         self._identity = self._look()
 

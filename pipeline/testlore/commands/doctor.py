@@ -12,7 +12,7 @@ from testlore.cache import FOLDER
 from testlore.embedding import semantic
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
-from testlore.project import provenance, settings, snapshot
+from testlore.project import settings, snapshot
 from testlore.project.safe_files import existing_folder
 from testlore.stages.session import Session
 
@@ -136,8 +136,8 @@ def _sources(session: Session) -> Finding:
     """What it costs here to see whether the sources are still those of an episode, which every answer says."""
     configured = session.settings()
     begin = time.perf_counter()
-    kept = session.cache if configured.is_native else None
-    sources = snapshot.Scan(session.root, provenance.TOOL_FILES, kept).snapshot()
+    kept = session.cache if configured.enabled and not configured.plugin_problem else None
+    sources = snapshot.Scan(session.root, session.framework().TOOL_FILES, kept).snapshot()
     milliseconds = (time.perf_counter() - begin) * 1000
     return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
 

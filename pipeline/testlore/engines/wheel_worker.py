@@ -94,7 +94,7 @@ def answer(store_type: "Any", line: bytes) -> "dict[str, Any]":
 
 
 def write(value: "dict[str, Any]") -> None:
-    """Write an answer. Python prints numbers and lists of numbers as JSON; NaN and Infinity are refused by the reader."""
+    """Write an answer. Python prints numbers and lists of them as JSON. The reader refuses NaN and Infinity."""
     if "error" in value:
         import json
 

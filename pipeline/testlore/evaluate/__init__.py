@@ -1,7 +1,7 @@
-"""How well recall finds the right lesson, measured on a git history.
+"""Measures how well recall finds the right episode, on a git history.
 
-Each case asks with a commit's subject for the tests that this commit added, among those of up to 200 commits. The cases
-go through the real pipeline in a disposable project.
+Each question is a commit's subject; the right answer is the tests that this commit added, among those of up to 200
+commits. The questions go through the real stages, in a disposable project.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from testlore.errors import Fallback, Unusable
-from testlore.evaluate import cases, disposable, inherited
-from testlore.evaluate.cases import Case
+from testlore.evaluate import disposable, inherited, questions
+from testlore.evaluate.questions import Question
 from testlore.project import settings
 from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
@@ -25,17 +25,17 @@ from testlore.stages.session import Session
 MRR_AT = 10
 RECALL_AT = (1, 5, 20)
 
-#: Told how many of how many steps are done.
+#: It is called with the number of steps that are done, and of all steps.
 Progress = Callable[[int, int], None]
 
 
 class Figures(NamedTuple):
-    """What one way to rank reached.
+    """How well one way to rank finds the right answers.
 
     Attributes:
-        name: how it ranks.
-        ranks: the rank of the right answer for each case, from 1; 0 where it is not among the first 20.
-        reason: why it could not be measured, a word for why recall fell back; or empty.
+        name: the way to rank.
+        ranks: the rank of each right answer, from 1; 0 where it is not among the first 20.
+        reason: why it could not be measured, a fallback word with its hint; or empty.
     """
 
     name: str
@@ -43,27 +43,27 @@ class Figures(NamedTuple):
     reason: str = ""
 
     def mrr(self) -> float | None:
-        """The mean reciprocal rank at 10: a right answer behind the tenth place counts nothing."""
+        """The mean reciprocal rank at 10, 0 to 1; a right answer after the tenth place counts as 0."""
         if not self.ranks:
             return None
         return sum(1 / rank for rank in self.ranks if 0 < rank <= MRR_AT) / len(self.ranks)
 
     def recall_at(self, k: int) -> float | None:
-        """The part of the cases whose right answer is among the first ``k``."""
+        """The part of the questions whose right answer is among the first ``k``, 0 to 1."""
         if not self.ranks:
             return None
         return sum(0 < rank <= k for rank in self.ranks) / len(self.ranks)
 
 
-class Report(NamedTuple):
-    """What was measured, and on what.
+class Evaluation(NamedTuple):
+    """The figures of a repository.
 
     Attributes:
         repository: the name of its folder.
-        head: the commit whose history was read.
-        commits: those of the cases, newest first.
-        dimensions: of the native vectors.
-        figures: of each way to rank.
+        head: the newest commit of the history.
+        commits: the commits that the questions come from, newest first.
+        dimensions: the length of the native vectors.
+        figures: one for each way to rank.
     """
 
     repository: str
@@ -73,7 +73,7 @@ class Report(NamedTuple):
     figures: list[Figures]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON."""
+        """The evaluation as JSON."""
         return {
             "repository": self.repository,
             "head": self.head,
@@ -93,7 +93,7 @@ class Report(NamedTuple):
         }
 
     def to_table(self) -> str:
-        """The report for people."""
+        """The evaluation as a table, for people."""
         from tabulate import tabulate
 
         rows = [
@@ -114,22 +114,22 @@ def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def measure(repository: str, root: str, progress: Progress = lambda done, of: None) -> Report:
-    """Measure every way to rank on the history of a repository, of which nothing is run.
+def measure(repository: str, root: str, progress: Progress = lambda done, of: None) -> Evaluation:
+    """Measure every way to rank on the history of a repository. Nothing of the repository is run.
 
     Args:
         repository: a folder that git knows.
-        root: the project whose configuration says which dimensions and which embedding command to measure.
+        root: the project whose configuration gives the dimensions, the engine and the embedding command.
 
     Raises:
         Unusable: ``call-invalid``: there is no history; ``configuration-invalid``.
     """
     configured = _settings(existing_folder(root))
-    found = cases.read(existing_folder(repository, "repo"))
+    found = questions.read(existing_folder(repository, "repo"))
     steps = _Steps(len(found) * (3 if configured.embedding == "command" else 2), progress)
-    documents = [case.tests for case in found]
-    shared = [_rank(inherited.shared_words(case.query, documents), n) for n, case in enumerate(found)]
-    hashed = [_rank(inherited.hashed_words(case.query, documents), n) for n, case in enumerate(found)]
+    documents = [question.tests for question in found]
+    shared = [_rank(inherited.shared_words(one.query, documents), n) for n, one in enumerate(found)]
+    hashed = [_rank(inherited.hashed_words(one.query, documents), n) for n, one in enumerate(found)]
     figures = [
         Figures("shared words (inherited)", shared),
         Figures(f"hashed words, {inherited.DIMENSIONS} dimensions (inherited)", hashed),
@@ -147,7 +147,8 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
         name = f"external-embedding ({configured.identity})"
         figures.append(_through_pipeline(name, found, configured, "command", recall.natively, steps))
     name = os.path.basename(os.path.realpath(repository))
-    return Report(name, cases.head(repository), [case.commit for case in found], configured.dimensions, figures)
+    commits = [question.commit for question in found]
+    return Evaluation(name, questions.head(repository), commits, configured.dimensions, figures)
 
 
 class _Steps:
@@ -160,7 +161,7 @@ class _Steps:
 
 
 def _settings(root: str) -> Settings:
-    """The project's settings, its embedding command such that it starts elsewhere.
+    """The project's settings, with an embedding command that starts in any folder.
 
     Raises:
         Unusable: ``configuration-invalid``.
@@ -175,7 +176,7 @@ def _settings(root: str) -> Settings:
 
 def _through_pipeline(
     name: str,
-    found: Sequence[Case],
+    found: Sequence[Question],
     configured: Settings,
     embedding: str,
     rank: Callable[[Session, int], list[RankedEpisode]],
@@ -184,8 +185,8 @@ def _through_pipeline(
     ranks: list[int] = []
     with tempfile.TemporaryDirectory(prefix="testlore-evaluate-") as root:
         ids = disposable.write(root, found, configured, embedding)
-        for case, right in zip(found, ids, strict=True):
-            session = Session(root, case.query)
+        for question, right in zip(found, ids, strict=True):
+            session = Session(root, question.query)
             try:
                 ranked = [one.record["id"] for one in rank(session, MAX_LIMIT)]
             except Fallback as fallback:
@@ -200,7 +201,7 @@ def _through_pipeline(
 
 
 def _rank(scores: Sequence[float], right: int) -> int:
-    """The rank of a document by these scores: found only above 0, the newer first among equals; 0 beyond 20."""
+    """The rank of a document by these scores, the newer first among equals; 0 for a score of 0 or a rank above 20."""
     if scores[right] <= 0:
         return 0
     better = sum(score > scores[right] or (score == scores[right] and n < right) for n, score in enumerate(scores))

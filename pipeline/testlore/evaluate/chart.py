@@ -1,19 +1,19 @@
-"""Recall at 1 to 20 of each way to rank, as a picture."""
+"""Draws recall at 1 to 20 of each way to rank."""
 
 from __future__ import annotations
 
 from testlore.errors import Unusable
-from testlore.evaluate import Report
+from testlore.evaluate import Evaluation
 from testlore.stages.call import MAX_LIMIT
 
 ENDINGS = (".png", ".svg")
 
 
 def check(path: str) -> None:
-    """Refuse what cannot be drawn, before anything is measured.
+    """Refuse a chart that cannot be drawn. Call it before the measurement, which takes long.
 
     Raises:
-        Unusable: ``call-invalid``.
+        Unusable: ``call-invalid``: the path has another ending, or matplotlib is missing.
     """
     if not path.lower().endswith(ENDINGS):
         raise Unusable("call-invalid", f"chart is {path!r:.200}; allowed: a path that ends with .png or .svg")
@@ -23,8 +23,8 @@ def check(path: str) -> None:
         raise Unusable("call-invalid", "chart needs matplotlib: pip install 'testlore-recall[plot]'") from None
 
 
-def draw(report: Report, path: str) -> None:
-    """Draw the report's recall at k into a PNG or SVG file.
+def draw(evaluation: Evaluation, path: str) -> None:
+    """Draw recall at k into a PNG or SVG file.
 
     Raises:
         Unusable: ``call-invalid``: the file cannot be written.
@@ -36,7 +36,7 @@ def draw(report: Report, path: str) -> None:
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     ks = range(1, MAX_LIMIT + 1)
-    for one in report.figures:
+    for one in evaluation.figures:
         if one.ranks:
             axes.plot(ks, [one.recall_at(k) or 0.0 for k in ks], marker=".", label=one.name)
     axes.set(
@@ -44,10 +44,10 @@ def draw(report: Report, path: str) -> None:
         ylabel="recall at k",
         ylim=(0, 1),
         xticks=[1, 5, 10, 15, 20],
-        title=f"{report.repository}: {len(report.commits)} commits at {report.head[:12]}",
+        title=f"{evaluation.repository}: {len(evaluation.commits)} commits at {evaluation.head[:12]}",
     )
     axes.grid(alpha=0.3)
-    if report.commits:
+    if evaluation.commits:
         axes.legend(loc="lower right", fontsize="small")
     try:
         figure.savefig(path)

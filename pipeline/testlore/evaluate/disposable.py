@@ -1,4 +1,4 @@
-"""A disposable project whose memory holds the tests of the cases, each as an accepted episode."""
+"""Writes a disposable project whose memory holds the right answer of every question, each as an accepted episode."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from datetime import datetime, timezone
 from typing import Any
 
 from testlore import canonical
-from testlore.evaluate.cases import Case
+from testlore.evaluate.questions import Question
+from testlore.frameworks import UNKNOWN
 from testlore.memory import store
 from testlore.project.settings import CONFIG_FILE, Settings
 
-_NO_CASES = "originalCases candidateCases passedCases failedCases missingCases demonstratedDefects caughtDefects"
+_COUNTS = "originalCases candidateCases passedCases failedCases missingCases demonstratedDefects caughtDefects"
 
 
-def write(root: str, cases: Sequence[Case], settings: Settings, embedding: str) -> list[str]:
-    """Write the configuration and the canonical store of a project that remembers these tests.
+def write(root: str, questions: Sequence[Question], settings: Settings, embedding: str) -> list[str]:
+    """Write the configuration and the canonical store of a project that remembers the answers.
 
     Args:
-        settings: whose runtime, dimensions, time limit and embedding command it gets.
+        root: an empty folder.
+        settings: the runtime, dimensions, time limit and embedding command are taken from these.
         embedding: ``feature-vectors`` or ``command``.
 
     Returns:
-        The id of each case's episode.
+        The id of each question's episode.
     """
-    records = [_record(number, case) for number, case in enumerate(cases)]
+    records = [_record(number, question) for number, question in enumerate(questions)]
     ordered = sorted(records, key=store.newest_first)
     memory = canonical.seal({"schemaVersion": 1, "records": ordered})
     os.makedirs(os.path.dirname(os.path.join(root, store.INDEX_FILE)))
@@ -43,35 +45,35 @@ def write(root: str, cases: Sequence[Case], settings: Settings, embedding: str) 
         "embedding": provider,
     }
     with open(os.path.join(root, CONFIG_FILE), "w", encoding="utf-8") as text:
-        json.dump({"adapter": "custom", "plugins": {"ruvector": plugin}}, text)
+        json.dump({"adapter": UNKNOWN, "plugins": {"ruvector": plugin}}, text)
     return [record["id"] for record in records]
 
 
-def _record(number: int, case: Case) -> dict[str, Any]:
-    manifest = canonical.digest({"commit": case.commit, "number": number})
-    created = datetime.fromtimestamp(case.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+def _record(number: int, question: Question) -> dict[str, Any]:
+    manifest = canonical.digest({"commit": question.commit, "number": number})
+    created = datetime.fromtimestamp(question.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return canonical.seal(
         {
             "schemaVersion": 1,
             "id": store.record_id(manifest, "accepted"),
-            "candidateId": case.commit,
+            "candidateId": question.commit,
             "createdAt": created,
             "manifestHash": manifest,
             "validationHash": manifest,
             "provenance": dict.fromkeys(("fingerprint", "runner", "servicesHash", "sourceHash"), manifest),
-            "framework": "custom",
+            "framework": UNKNOWN,
             "outcome": "accepted",
             "tags": [],
             "warnings": [],
             "context": {
-                "language": case.language,
+                "language": question.language,
                 "changedTests": 1,
                 "deletedFiles": 0,
                 "purpose": "candidate-tests",
             },
-            "evidence": {**dict.fromkeys(_NO_CASES.split(), 0), "complete": True},
+            "evidence": {**dict.fromkeys(_COUNTS.split(), 0), "complete": True},
             "patterns": [
-                {"language": case.language, "content": case.tests, "hash": canonical.digest(case.tests)},
+                {"language": question.language, "content": question.tests, "hash": canonical.digest(question.tests)},
             ],
         }
     )

@@ -1,4 +1,4 @@
-"""The formulas that this project began with, kept to measure against: counting shared words, and plain hashed words."""
+"""The two formulas that this project began with, for comparison: shared words, and plain hashed words."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Whole words, case-folded; stop words and single letters left out."""
+    """The whole words of a text, case-folded, without stop words and single letters."""
     found = (word.casefold() for word in _WORD.findall(text))
     return [word for word in found if len(word) > 1 and word not in _STOP_WORDS]
 
 
 def shared_words(query: str, documents: Sequence[str]) -> list[float]:
-    """How many words each document shares with the query."""
+    """The number of words that each document shares with the query."""
     wanted = set(words(query))
     return [float(len(wanted.intersection(words(document)))) for document in documents]
 
 
 def hashed_words(query: str, documents: Sequence[str]) -> list[float]:
-    """The cosine of the hashed words of the query and of each document, at :data:`DIMENSIONS` dimensions."""
+    """The cosine of the query's and each document's hashed words, in :data:`DIMENSIONS` dimensions."""
     asked = _hashed(query)
     return [sum(asked[place] * value for place, value in _hashed(document).items()) for document in documents]
 

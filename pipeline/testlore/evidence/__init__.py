@@ -1,11 +1,10 @@
-"""Evidence in: stage a proposed patch, validate it by running it, and remember the outcome.
+"""Evidence: stage a proposed patch, validate it by running its tests, and remember the outcome.
 
 ::
 
     patch.json -> stage -> candidate -> validate -> validation.json -> remember -> canonical store
 
-Only what was really executed in disposable copies of the project gets into memory. Nothing here is imported when a
-memory is asked.
+Only what was really executed, in disposable copies of the project, gets into memory. A recall imports nothing of this.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ from testlore.evidence import candidate as _candidate
 from testlore.evidence import remember as _memory
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
-from testlore.evidence.remember import Remembered
-from testlore.project.safe_files import existing_folder
+from testlore.evidence.remember import StoreEntry
+from testlore.evidence.validation import Validation
+from testlore.project.safe_files import Root, existing_folder
 
 __all__ = [
     "CandidateState",
-    "Remembered",
+    "StoreEntry",
     "Validation",
     "candidates",
     "remember",
@@ -31,39 +31,13 @@ __all__ = [
     "validate",
 ]
 
-Root = str | os.PathLike[str]
-
-
-class Validation(NamedTuple):
-    """How a candidate's validation ended.
-
-    Attributes:
-        id: the candidate.
-        outcome: ``accepted`` or ``rejected``.
-        reasons: why it was rejected, in stable words; empty when it was accepted.
-        details: the reasons with the names of cases, files and defects, for people.
-        evidence: the counts that an episode keeps.
-        record: the id of the episode in memory; empty when it was not remembered.
-        not_remembered: why not, or empty.
-        output: what suites that did not run to their end printed last; kept nowhere.
-    """
-
-    id: str
-    outcome: str
-    reasons: list[str]
-    details: list[str]
-    evidence: dict[str, Any]
-    record: str = ""
-    not_remembered: str = ""
-    output: str = ""
-
 
 class CandidateState(NamedTuple):
     """A candidate and its state.
 
     Attributes:
         id: the candidate.
-        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when it is not what was staged or validated.
+        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when a file of it has changed.
         reasons: why it was rejected, or is unusable.
         files: how many files it changes or deletes.
     """
@@ -75,12 +49,12 @@ class CandidateState(NamedTuple):
 
 
 def _folder(root: Root) -> str:
-    """``root`` as an absolute path: suites run elsewhere, and programs are found from it there."""
+    """``root`` as an absolute path, since suites run in other folders."""
     return os.path.abspath(existing_folder(root))
 
 
 def stage(root: Root, patch: Any) -> str:
-    """Stage a patch: check it, digest it, and keep it under ``.tddswarm/candidates/``; nothing else is written.
+    """Stage a patch: check it, digest it, and keep it in ``.tddswarm/candidates/``. Nothing else is written.
 
     Args:
         root: the project's folder.
@@ -90,7 +64,7 @@ def stage(root: Root, patch: Any) -> str:
         The candidate's id. The same patch on the same sources has the same id.
 
     Raises:
-        Refusal: the patch is not as it must be; the text names the key or path, and what is allowed.
+        Refusal: the patch breaks a rule; the text names the key or path, and what is allowed.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
     return _staging.run(_folder(root), patch)
@@ -100,17 +74,12 @@ def validate(root: Root, candidate_id: str) -> Validation:
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
 
     Raises:
-        Refusal: the candidate cannot be validated: it, or the project, is not what it was when it was staged, or
-            nothing says how the suite is run.
+        Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
         Unusable: ``configuration-invalid``, ``call-invalid``; ``store-corrupt``, ``store-unsafe``: the verdict is kept
-            beside the candidate, and can be remembered when the store is mended.
+            beside the candidate, and :func:`remember` takes it in once the store is mended.
     """
     folder = _folder(root)
-    made = _validation.run(folder, candidate_id)
-    document = made.document
-    ended = Validation(
-        candidate_id, document["outcome"], document["reasons"], document["details"], document["evidence"]
-    )._replace(output=made.output)
+    ended = _validation.run(folder, candidate_id)
     try:
         return ended._replace(record=_memory.remember(folder, candidate_id).record["id"])
     except Refusal as refused:
@@ -123,18 +92,18 @@ def validate(root: Root, candidate_id: str) -> Validation:
         return ended._replace(not_remembered=str(unusable))
 
 
-def remember(root: Root, candidate_id: str) -> Remembered:
-    """Take the kept validation of a candidate into memory; the same manifest and outcome once.
+def remember(root: Root, candidate_id: str) -> StoreEntry:
+    """Take the kept verdict on a candidate into memory; the same manifest and outcome only once.
 
     Raises:
-        Refusal: there is none, or it is not the fresh, untampered one of the candidate and the project as they are.
+        Refusal: there is none, it is older than a day or was changed, or the candidate or the project has changed.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     return _memory.remember(_folder(root), candidate_id)
 
 
 def candidates(root: Root) -> list[CandidateState]:
-    """What is staged, and its state.
+    """All staged candidates with their states, in the order of their ids.
 
     Raises:
         Refusal: ``candidate-unsafe``.

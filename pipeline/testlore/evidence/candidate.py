@@ -1,14 +1,14 @@
-"""A staged candidate on disk: ``.tddswarm/candidates/<id>/``, written once, whole, and checked whenever it is read.
+"""A staged candidate on disk: ``.tddswarm/candidates/<id>/``, written once and whole, and checked by every read.
 
 ::
 
-    manifest.json    sealed: digests of all that follows, and the provenance that it was made against
+    manifest.json    sealed: digests of the files below, and the provenance that the candidate was staged against
     files/PATH       the proposed files
     defects/N        the held-out defects, numbered as in the manifest
     review.json      sealed: the requirements and the reviewer's words
-    validation.json  sealed: what validation observed
+    validation.json  sealed: what a validation observed
 
-A manifest holds no time and no random part, so that the same patch on the same sources has the same id.
+A manifest holds no time and nothing random, so the same patch on the same sources has the same id.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ MAX_VALIDATION_BYTES = 64 << 20
 
 
 class Candidate(NamedTuple):
-    """A staged candidate whose every byte is the one that was staged.
+    """A staged candidate, with every byte as it was staged.
 
     Attributes:
-        id: names its folder.
+        id: the name of its folder.
         manifest: sealed.
         manifest_hash: the digest of the manifest.
         files: the proposed content by path.
@@ -53,14 +53,14 @@ class Candidate(NamedTuple):
 
 
 def write(root: str, manifest: dict[str, Any], review: dict[str, Any], files: list[str], defects: list[str]) -> str:
-    """Put a candidate in place, whole.
+    """Write a candidate, whole or not at all.
 
     Args:
         manifest, review: sealed.
         files, defects: contents, in the manifest's order.
 
     Returns:
-        Its id.
+        The candidate's id.
 
     Raises:
         Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
@@ -91,7 +91,7 @@ def _take_place(root: str, name: str, temporary: str, final: str) -> None:
     try:
         os.rename(temporary, final)
     except OSError:
-        if _is_intact(root, name):  # somebody else staged the same patch meanwhile
+        if _is_intact(root, name):  # another process has staged the same patch
             return
         old = f"{temporary}.old"
         os.rename(final, old)
@@ -115,7 +115,7 @@ def _write_file(folder: str, path: str, content: str) -> None:
 
 
 def read(root: str, name: str) -> Candidate:
-    """Read a candidate, and check that nothing of it changed since it was staged.
+    """Read a candidate, and check that nothing in it has changed since it was staged.
 
     Raises:
         Refusal: ``candidate-unknown``, ``candidate-changed``, ``candidate-unsafe``.
@@ -139,7 +139,7 @@ def read(root: str, name: str) -> Candidate:
 
 
 def check_id(root: str, name: str) -> None:
-    """Refuse an id that is none, or that no candidate has.
+    """Refuse an id that is malformed, or that no candidate has.
 
     Raises:
         Refusal: ``candidate-unknown``, ``candidate-unsafe``.
@@ -165,7 +165,7 @@ def names(root: str) -> list[str]:
 
 
 def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
-    """Keep a sealed validation, in place of an older one.
+    """Write a sealed validation, in the place of an older one.
 
     Raises:
         Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
@@ -185,7 +185,7 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
 
 
 def read_validation(root: str, name: str) -> dict[str, Any] | None:
-    """The validation of a candidate, or ``None`` when it was not validated yet.
+    """The validation of a candidate; ``None`` if it was never validated.
 
     Raises:
         Refusal: ``validation-tampered``, ``candidate-unsafe``.
@@ -224,7 +224,7 @@ def _sealed(root: str, name: str, file: str, limit: int, schema: str = "") -> di
 
 
 def _is_as_written(data: bytes, value: Any) -> bool:
-    """Whether a file holds a sealed object in the very bytes that we write it in."""
+    """Whether a file holds a sealed object, byte for byte as we write it."""
     return canonical.is_sealed(value) and canonical.to_bytes(canonical.pretty(value)) == data
 
 
@@ -250,7 +250,7 @@ def _read(root: str, name: str, file: str, limit: int) -> bytes:
 
 
 def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: int) -> None:
-    """What was added to a candidate is a change of it, too."""
+    """Refuse a candidate that has files which were not staged."""
     expected = {f"files/{path}" for path in files} | {f"defects/{number}" for number in range(defects)}
     with _disk():
         base = safe_files.safe_path(root, f"{FOLDER}/{name}")

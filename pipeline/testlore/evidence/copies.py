@@ -1,6 +1,6 @@
 """Disposable copies of a project: its sources, byte for byte, and links to its installed Node packages.
 
-A copy is for keeping what a run writes away from the project. It is no sandbox: tests are trusted code.
+A copy keeps the files that a run writes away from the project. It is not a sandbox: tests are trusted code.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 
 from testlore import canonical
+from testlore.frameworks.javascript import PACKAGE_CACHES, PACKAGES
 from testlore.project import snapshot
-
-_NODE_PACKAGES = "node_modules"
 
 
 @contextlib.contextmanager
 def disposable() -> Iterator[str]:
-    """A new folder of our own, without links in its path, that is removed with all that is in it."""
+    """A new folder of our own, removed with everything in it at the end. Its path has no links."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="testlore-"))
     try:
         yield folder
@@ -30,7 +29,7 @@ def disposable() -> Iterator[str]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder, even when a test left something in it that is not writable."""
+    """Remove a folder, even if a test left read-only files or folders in it."""
     shutil.rmtree(folder, ignore_errors=True)
     if os.path.exists(folder):
         for place, _, _ in os.walk(folder):
@@ -43,7 +42,7 @@ def pristine(root: str, target: str) -> str:
     """Copy a project's sources into the new folder ``target``.
 
     Returns:
-        The digest of what was copied: the ``sourceHash`` of the provenance, unless the sources changed meanwhile.
+        The digest of the copied files. It is the ``sourceHash`` of the provenance unless the sources have changed.
     """
     digests = {}
     links = []
@@ -59,7 +58,7 @@ def pristine(root: str, target: str) -> str:
             with open(source, "rb") as file:
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 digests[path] = _copy(file, place, stat.S_IMODE(mode) | stat.S_IWUSR)
-        except OSError:  # as in the snapshot: what cannot be read is not there
+        except OSError:  # as in the snapshot, a file that cannot be read does not exist
             continue
     for path in links:
         _copy_link(root, target, path)
@@ -77,7 +76,7 @@ def _copy(file: object, place: str, mode: int) -> str:
 
 
 def _copy_link(root: str, target: str, path: str) -> None:
-    """Repeat a link that stays within the sources; leave out one that leads to the original or elsewhere."""
+    """Copy a link that stays within the project; leave out one that leads to the original or elsewhere."""
     text = os.readlink(os.path.join(root, path))
     leads_to = os.path.normpath(os.path.join(os.path.dirname(path), text))
     if not os.path.isabs(text) and leads_to != ".." and not leads_to.startswith(".." + os.sep):
@@ -88,13 +87,13 @@ def _copy_link(root: str, target: str, path: str) -> None:
 
 
 def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[str], root: str) -> str:
-    """Make a copy of a pristine copy, with other content in some files.
+    """Copy a pristine copy, and change some of its files.
 
     Args:
-        base: what :func:`pristine` made.
+        base: a folder that :func:`pristine` made.
         target: a new folder.
-        files: the content of new and replaced files.
-        deleted: the paths of files that go.
+        files: the content of new and replaced files, by path.
+        deleted: the paths of files to delete.
         root: the original, whose Node packages are linked.
 
     Returns:
@@ -113,30 +112,30 @@ def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[st
 
 
 def _link_node_packages(root: str, target: str) -> None:
-    """Give a copy the original's installed packages, each by a link of its own.
+    """Link each installed package of the original into a copy.
 
-    A package that is itself a link into the project's sources, as in a workspace, becomes one into the copy. The folder
-    is the copy's own, so that a cache that a runner keeps in it goes with the copy.
+    A package that is itself a link into the project's sources, as in a workspace, becomes a link into the copy. The
+    folder of the links belongs to the copy, so the cache that a runner keeps there is removed with the copy.
     """
     for folder, names, _ in os.walk(target):
-        names[:] = [name for name in names if name != _NODE_PACKAGES]
-        installed = os.path.join(root, os.path.relpath(folder, target), _NODE_PACKAGES)
+        names[:] = [name for name in names if name != PACKAGES]
+        installed = os.path.join(root, os.path.relpath(folder, target), PACKAGES)
         if os.path.isdir(installed):
-            _link_entries(os.path.realpath(root), target, installed, os.path.join(folder, _NODE_PACKAGES))
+            _link_entries(os.path.realpath(root), target, installed, os.path.join(folder, PACKAGES))
 
 
 def _link_entries(root: str, target: str, installed: str, place: str) -> None:
     os.makedirs(place, exist_ok=True)
     for entry in os.scandir(installed):
         link = os.path.join(place, entry.name)
-        if entry.name in (".cache", ".vite", ".vitest"):
+        if entry.name in PACKAGE_CACHES:
             continue
         if entry.name.startswith("@") and entry.is_dir():
             _link_entries(root, target, entry.path, link)
             continue
         real = os.path.realpath(entry.path)
         below = os.path.relpath(real, root)
-        if not below.startswith("..") and _NODE_PACKAGES not in below.split(os.sep):
+        if not below.startswith("..") and PACKAGES not in below.split(os.sep):
             real = os.path.join(target, below)
         with contextlib.suppress(FileExistsError):
             os.symlink(real, link)

@@ -1,7 +1,7 @@
-"""Test cases out of JUnit XML.
+"""Reads test cases from JUnit XML.
 
-The parser is the expat of Python itself. A report needs no document type, so one that has any is refused before an
-entity could be declared: nothing is ever expanded or fetched. Size, depth and number of cases are limited.
+The parser is Python's own expat. A report needs no document type, so a report with one is refused before it can declare
+an entity: nothing is ever expanded or fetched. Size, depth and the number of cases are limited.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections import Counter
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
+from testlore.frameworks import union
+
 MAX_BYTES = 32 << 20
 MAX_CASES = 100_000
 MAX_NAME_CHARACTERS = 4_096
@@ -19,19 +21,13 @@ MAX_PATH_CHARACTERS = 1_024
 _MAX_DEPTH = 64
 _CHUNK = 1 << 16
 
-# What pytest writes for what is no case: modules that could not be imported, or were skipped whole, and its own faults.
-_COLLECTION = ("collection failure", "collection skipped")
-_INTERNAL = ("pytest", "internal")
-_TEARDOWN = "failed on teardown with"
-_JEST_LOAD_FAILURE = "Test suite failed to run"
-
 
 class Case(NamedTuple):
     """A test case of a run.
 
     Attributes:
-        name: with the names of the classes or suites that it is in; without its file's.
-        file: the path of its file in the project, or empty when the report does not say.
+        name: with the names of its classes or suites, without the name of its file.
+        file: the path of its file in the project, or empty when the report does not say it.
         outcome: ``passed``, ``failed`` or ``skipped``.
     """
 
@@ -44,8 +40,8 @@ class Report(NamedTuple):
     """What a report says.
 
     Attributes:
-        cases: each as often as it ran.
-        whole: whether every test file could be loaded, and no case was broken off.
+        cases: each case with how often it ran.
+        whole: whether every test file could be loaded, and every case ran to its end.
     """
 
     cases: Counter[Case]
@@ -53,7 +49,7 @@ class Report(NamedTuple):
 
 
 class InvalidReport(ValueError):
-    """A file is no JUnit XML that may be read; the text says why."""
+    """A file is not JUnit XML, or not such that we read it; the text says why."""
 
 
 class _Element(NamedTuple):
@@ -70,6 +66,7 @@ class _Reader:
 
     def __init__(self, root: str) -> None:
         self._root = root
+        self._words = union.report_words()
         self._open: list[_Element] = []
         self._marks: dict[str, str] = {}
         self._half_open: Counter[tuple[str, str]] = Counter()
@@ -100,7 +97,7 @@ class _Reader:
 
     def _finish(self, attributes: dict[str, str]) -> None:
         classname, title, marks = attributes.get("classname", ""), attributes.get("name", "").strip(), self._marks
-        if not title:  # pytest was told to exit while it was in this case
+        if not title:  # the framework was told to exit during this case
             self.whole = False
             return
         if self._is_no_case(classname, title):
@@ -110,8 +107,9 @@ class _Reader:
         file = self._file(attributes)
         case = Case(self._name(classname, title, file)[:MAX_NAME_CHARACTERS], file[:MAX_PATH_CHARACTERS], outcome)
         identity = (classname, title)
-        # pytest writes a case that failed, and whose teardown failed as well, as two elements.
-        if "failure" not in marks and marks.get("error", "").startswith(_TEARDOWN) and self._half_open[identity]:
+        # A case that failed, and whose teardown failed too, may be two elements.
+        is_teardown = "failure" not in marks and marks.get("error", "").startswith(self._words.teardown_messages)
+        if is_teardown and self._half_open[identity]:
             self._half_open[identity] -= 1
             return
         if "failure" in marks and "error" not in marks:
@@ -121,22 +119,22 @@ class _Reader:
             raise InvalidReport(f"more than {MAX_CASES} cases")
 
     def _is_no_case(self, classname: str, title: str) -> bool:
-        """Whether an element stands for a file, or for the runner, instead of a case; notes if that one failed."""
+        """Whether an element stands for a file or for the framework; if that failed, the report is not whole."""
         marks = self._marks
         failed = "failure" in marks or "error" in marks
-        messages = [marks.get("error", ""), marks.get("skipped", "")]
-        stands_for_file = (
-            (not classname and any(message in _COLLECTION for message in messages))
-            or (classname, title) == _INTERNAL
-            or _JEST_LOAD_FAILURE in (classname, title)
+        messages = (marks.get("error", ""), marks.get("skipped", ""))
+        is_no_case = (
+            (not classname and any(message in self._words.file_messages for message in messages))
+            or (classname, title) in self._words.runner_names
+            or any(name in self._words.file_names for name in (classname, title))
             or self._relative(title) is not None
         )
-        if stands_for_file and failed:
+        if is_no_case and failed:
             self.whole = False
-        return stands_for_file
+        return is_no_case
 
     def _file(self, attributes: dict[str, str]) -> str:
-        """The file of the case that is being closed: as the report says, or as a path in one of its other names."""
+        """The file of a case: as its element says it, or as a path in another of its names or its suites' names."""
         named = [attributes.get("file", ""), attributes.get("classname", "")]
         for suite in reversed(self._open):
             named += [suite.attributes.get(key, "") for key in ("file", "filepath", "name")]
@@ -152,7 +150,7 @@ class _Reader:
         return ""
 
     def _relative(self, text: str) -> str | None:
-        """``text`` as a path under the root, if it is a file there."""
+        """``text`` as a path below the root, if there is such a file."""
         if not text or "\0" in text or len(text) > MAX_PATH_CHARACTERS:
             return None
         absolute = os.path.normpath(os.path.join(self._root, text))
@@ -161,19 +159,19 @@ class _Reader:
         return os.path.relpath(absolute, self._root).replace(os.sep, "/")
 
     def _name(self, classname: str, title: str, file: str) -> str:
-        """The name of a case without what names its file, so that it stays the same when it moves to another."""
+        """The name of a case without its file's name, so that it stays the same when the case moves to another file."""
         module = file.removesuffix(".py").replace("/", ".")
         if file.endswith(".py"):
-            # unittest and pytest name the module from wherever their search began.
+            # The module is named from wherever the framework's search began.
             tails = [module[at:] for at in range(len(module)) if at == 0 or module[at - 1] == "."]
             prefix = next((tail for tail in tails if classname == tail or classname.startswith(f"{tail}.")), "")
             classname = classname[len(prefix) :].removeprefix(".")
         elif self._relative(classname) is not None:
             classname = ""
         suites = [one.attributes.get("name", "") for one in self._open if one.tag == "testsuite"]
-        if not classname or classname == "test":  # node's reporter calls every class so, and nests the suites
-            nested = [name for name in suites if name and self._relative(name) is None and name != "pytest"]
-            parts = [*nested, title]
+        if not classname or classname in self._words.nameless_classes:
+            nameless = ("", *self._words.nameless_suites)
+            parts = [*(name for name in suites if name not in nameless and self._relative(name) is None), title]
         else:
             parts = [classname, title]
         return " > ".join(parts).replace(self._root, "")
@@ -184,10 +182,11 @@ def parse(data: bytes, root: str) -> Report:
 
     Args:
         data: the report, at most :data:`MAX_BYTES`.
-        root: the folder that the tests ran in, without links; it tells which names are files, and is left out of names.
+        root: the folder that the tests ran in, a path without links. Names of files below it are recognized, and the
+            folder itself is left out of names.
 
     Raises:
-        InvalidReport: it is too large, no XML, has a document type, or is no JUnit report.
+        InvalidReport: it is too large, is not XML, has a document type, or is not a JUnit report.
     """
     if len(data) > MAX_BYTES:
         raise InvalidReport(f"larger than {MAX_BYTES} bytes")
@@ -197,7 +196,7 @@ def parse(data: bytes, root: str) -> Report:
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        for start in range(0, len(data), _CHUNK):  # in pieces, so that a refusal comes before the rest is looked at
+        for start in range(0, len(data), _CHUNK):  # in pieces, so that nothing after a refusal is parsed
             parser.Parse(data[start : start + _CHUNK], False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:

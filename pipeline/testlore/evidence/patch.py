@@ -1,4 +1,4 @@
-"""What a patch may hold: the schema, and the paths that it may touch."""
+"""Checks a patch: its schema, its contents, and the paths that it may change."""
 
 from __future__ import annotations
 
@@ -6,30 +6,23 @@ import os
 import unicodedata
 from typing import Any
 
-from testlore import canonical, frameworks, schemas
+from testlore import canonical, schemas
 from testlore.errors import Refusal, UnsafePath
-from testlore.project import provenance, safe_files, snapshot
+from testlore.frameworks import union
+from testlore.project import safe_files, snapshot
 
 MAX_CONTENT_BYTES = 512 << 10
 
-#: Folders that a patch never touches, at any depth: what is never part of a project's sources.
+#: Folders that a patch may never change, at any depth: they are never part of a project's sources.
 _FORBIDDEN = snapshot.IGNORED_FOLDERS | frozenset(["site-packages"])
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
-#: Lock files, manifests and configuration, in any folder, besides :data:`testlore.project.provenance.TOOL_FILES`.
-_PROTECTED = frozenset(
-    "tddswarm.config.json tddswarm.requirements.md "
-    "bun.lock deno.json deno.lock pdm.toml pylock.toml Pipfile hatch.toml environment.yml environment.yaml "
-    "jest.config.mjs jest.config.cjs jest.config.json vitest.config.mjs vitest.config.cjs vitest.config.mts "
-    "vitest.workspace.js vitest.workspace.ts vite.config.js vite.config.mjs playwright.config.js playwright.config.ts "
-    ".npmrc .mocharc.json .coveragerc .gitignore .gitattributes .gitmodules "
-    "pytest.toml .pytest.toml .pytest.ini".split()
-)
-_TEST_SUPPORT = frozenset(["conftest.py", "noxfile.py"])  # tool files that are written like tests
+#: Names of files that a patch may change only if it says so, besides those of the test frameworks.
+_PROTECTED = frozenset("tddswarm.config.json tddswarm.requirements.md .gitignore .gitattributes .gitmodules".split())
 
 
 def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
-    """Refuse a patch that is not as it must be.
+    """Refuse a patch that breaks a rule.
 
     Args:
         patch: parsed JSON.
@@ -39,7 +32,7 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
         The patch with its optional keys filled in.
 
     Raises:
-        Refusal: ``patch-invalid``, ``path-refused``, ``path-protected``; naming the key or path, and what is allowed.
+        Refusal: ``patch-invalid``, ``path-refused``, ``path-protected``. It names the key or path, and what is allowed.
     """
     problem = schemas.first_problem("patch", patch)
     if problem is not None:
@@ -66,12 +59,10 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
 
 
 def is_protected(path: str) -> bool:
-    """Whether ``path`` decides how tests run, so that a patch touches it only when it says so."""
+    """Whether a file decides how tests run, so that a patch may change it only if it says so."""
     name = os.path.basename(path)
-    if name in _TEST_SUPPORT:
-        return False
     return (
-        name in provenance.TOOL_FILES
+        union.is_protected(name)
         or name in _PROTECTED
         or (name.startswith("requirements") and name.endswith((".txt", ".in")))
         or name.endswith(".lock")
@@ -79,7 +70,7 @@ def is_protected(path: str) -> bool:
 
 
 def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> None:
-    """Refuse a file's content that has no UTF-8, or more of it than ``most`` bytes.
+    """Refuse a file's content that cannot be written as UTF-8, or takes more than ``most`` bytes.
 
     Raises:
         Refusal: ``patch-invalid``.
@@ -93,7 +84,7 @@ def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> No
 
 
 def check_path(root: str, where: str, path: str) -> None:
-    """Refuse a path that is not safe, lies where none of the project's sources do, or reads as an option of a runner.
+    """Refuse a path that is not safe, lies in a folder without sources, or looks like an option of a runner.
 
     Raises:
         Refusal: ``path-refused``.
@@ -120,12 +111,12 @@ def check_path(root: str, where: str, path: str) -> None:
 
 
 def _plain(part: str) -> str:
-    """A name as the most forgiving file systems see it: without case, and without dots and spaces at its end."""
+    """A name as file systems compare it that ignore case, and dots and spaces at its end."""
     return unicodedata.normalize("NFC", part).casefold().rstrip(". ")
 
 
 def check_doubles(paths: list[str]) -> None:
-    """Refuse paths that are one and the same in the eyes of a file system, or lie in one another.
+    """Refuse paths that are the same file on some file system, and a path inside another one.
 
     Raises:
         Refusal: ``patch-invalid``.
@@ -145,7 +136,7 @@ def check_doubles(paths: list[str]) -> None:
 
 
 def _check_targets(root: str, patch: dict[str, Any]) -> None:
-    """A new file takes the place of a file or of nothing, never of a folder."""
+    """Refuse a file that would replace a folder or anything else that is not a file."""
     for position, file in enumerate(patch["files"]):
         target = os.path.join(root, file["path"])
         if os.path.lexists(target) and not os.path.isfile(target):
@@ -167,7 +158,7 @@ def _check_defects(root: str, patch: dict[str, Any], files: dict[str, str]) -> N
             wrong = "an existing source file"
         elif path in touched:
             wrong = "a source file that the patch does not touch"
-        elif is_protected(path) or os.path.basename(path) in _TEST_SUPPORT or frameworks.is_test_file(path):
+        elif is_protected(path) or union.decides_runs(os.path.basename(path)) or union.is_test_file(path):
             wrong = "a source file, no test and no configuration"
         elif canonical.digest(defect["content"]) == files[path]:
             wrong = "content that differs from what the file holds now"

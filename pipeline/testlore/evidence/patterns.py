@@ -1,4 +1,4 @@
-"""What an accepted candidate teaches: patterns of its tests, and tags, by simple rules on names and contents."""
+"""The patterns and tags of an episode, made from its tests by simple rules on names and contents."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import tokenize
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from testlore import canonical, frameworks
+from testlore import canonical
+from testlore.frameworks import languages
 from testlore.memory.store import MAX_PATTERN_CHARACTERS
 
 MAX_PATTERNS = 8
 
-#: Each tag that is told from the tests' text, and the words of identifiers or the code that tells it.
+#: The tags that depend on the tests' text, and the words for each: parts of names, or two or three parts together.
 _TAG_RULES = {
     "boundary": r"boundar(y|ies)|edge|limits?|zero|empty|min(imum)?|max(imum)?|overflow|underflow|negative|"
     r"off_by_one|first|last|largest|smallest|none|null",
@@ -38,7 +39,7 @@ _SECRETS = [
     re.compile(r"\b[sr]k[-_](live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}"),
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?"),
 ]
-# A name is tried from its beginning alone: from each of its letters, a line of base64 would take minutes.
+# A name is matched only from its start. Matching from each of its letters would take minutes for a line of base64.
 _CREDENTIALS = re.compile(
     r"""(?ix)
     (?P<name> (?<![\w.-]) [\w.-]*
@@ -51,16 +52,16 @@ _USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@'\"]+@")
 _RELATIVE_PATH = re.compile(r"""(?P<quote>["'`])\.{1,2}/[^"'`\n]*(?P=quote)""")
 _HOME_PATH = re.compile(r"(?<![\w/])(/(home|Users|root|private|tmp|var|mnt|opt|srv)/|[A-Za-z]:\\)[^\s'\"`)]*")
 
-_LEAST_LABEL = 4  # shorter service labels occur in any code
+_LEAST_LABEL = 4  # shorter labels occur in any code
 
 
-class Private(NamedTuple):
-    """What never gets into a pattern.
+class PrivateNames(NamedTuple):
+    """Names that must not get into a pattern.
 
     Attributes:
-        labels: values of services and of the environment.
-        paths: of the project's files.
-        root: the project's own place.
+        labels: the values of services and of the environment.
+        paths: the paths of the project's files.
+        root: the project's folder, absolute.
     """
 
     labels: frozenset[str]
@@ -68,19 +69,20 @@ class Private(NamedTuple):
     root: str
 
 
-def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: Private) -> list[dict[str, str]]:
-    """The patterns of changed test files: of each new or changed Python test, or the beginning of any other file.
+def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: PrivateNames) -> list[dict[str, str]]:
+    """The patterns of changed test files: each new or changed Python test; of other languages, the start of the file.
 
     Args:
         changed: the content of the changed test files, by path, in the candidate's order.
-        before: what those of them that existed held before.
+        before: the old content of those that existed, by path.
+        private: what is masked.
 
     Returns:
         At most :data:`MAX_PATTERNS`, as a record holds them.
     """
     found: list[tuple[str, str]] = []
     for path, content in changed.items():
-        language, text = frameworks.language(path), _text(content)
+        language, text = languages.language(path), _text(content)
         if language == "python":
             known = set(test_functions(_text(before[path])).items()) if path in before else set()
             found += [(language, code) for name, code in test_functions(text).items() if (name, code) not in known]
@@ -96,9 +98,9 @@ def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: 
 
 
 def test_functions(source: str) -> dict[str, str]:
-    """The test functions of Python source with their decorators, without comments, by qualified name, in order.
+    """The test functions of Python source, by qualified name, in order; none if this interpreter cannot parse it.
 
-    Nothing of a source that this interpreter cannot parse.
+    A function comes with its decorators and without comments.
     """
     try:
         tree = ast.parse(source)
@@ -122,7 +124,7 @@ def _test_nodes(body: list[ast.stmt], prefix: str) -> Iterable[tuple[str, ast.Fu
 
 
 def _without_comments(source: str) -> list[str | None]:
-    """The lines of ``source``; ``None`` for those that held nothing but a comment."""
+    """The lines of ``source`` without comments; ``None`` for a line that had nothing else."""
     lines: list[str | None] = list(io.StringIO(source))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -132,8 +134,8 @@ def _without_comments(source: str) -> list[str | None]:
     return [line if line is None else line.rstrip("\r\n") for line in lines]
 
 
-def mask(text: str, private: Private) -> str:
-    """``text`` without obvious secrets, service labels and paths."""
+def mask(text: str, private: PrivateNames) -> str:
+    """``text`` with obvious secrets, labels and paths masked."""
     text = mask_secrets(text)
     for label in sorted(private.labels, key=len, reverse=True):
         if len(label) >= _LEAST_LABEL:
@@ -148,7 +150,7 @@ def mask(text: str, private: Private) -> str:
 
 
 def mask_secrets(text: str) -> str:
-    """``text`` without what looks like a secret or a credential."""
+    """``text`` with everything masked that looks like a secret or a credential."""
     for secret in _SECRETS:
         text = secret.sub(_MASK, text)
     text = _CREDENTIALS.sub(_without_value, text)
@@ -162,7 +164,7 @@ def _without_value(match: re.Match[str]) -> str:
 
 
 def tags(texts: Iterable[str]) -> list[str]:
-    """The tags that the text of tests tells, in the order in which an episode keeps them."""
+    """The tags of tests with these texts, in the order in which an episode keeps them."""
     words: set[str] = set()
     for text in texts:
         parts = [part.lower() for part in _WORD_PARTS.findall(text)]
@@ -173,11 +175,11 @@ def tags(texts: Iterable[str]) -> list[str]:
 
 
 def test_texts(changed: Mapping[str, bytes], before: Mapping[str, bytes]) -> list[str]:
-    """What the tags are told from: the new and changed test functions, or the whole file in other languages."""
+    """The texts that decide the tags: new and changed test functions, or the whole file in other languages."""
     texts = []
     for path, content in changed.items():
         text = _text(content)
-        functions = test_functions(text) if frameworks.language(path) == "python" else {}
+        functions = test_functions(text) if languages.language(path) == "python" else {}
         known = test_functions(_text(before[path])) if path in before and functions else {}
         new = [code for name, code in functions.items() if known.get(name) != code]
         texts += new if functions else [text]
@@ -190,19 +192,18 @@ def _text(content: bytes) -> str:
 
 
 def _shorten(text: str) -> str:
-    """At most 1,200 UTF-16 code units of ``text``, without half a character at its end."""
+    """The first 1,200 UTF-16 code units of ``text``, without half a character at the end."""
     if canonical.utf16_length(text) <= MAX_PATTERN_CHARACTERS:
         return text
     encoded = text.encode("utf-16-le", "surrogatepass")[: 2 * MAX_PATTERN_CHARACTERS]
     return encoded.decode("utf-16-le", "ignore").rstrip()
 
 
-def private(root: str, labels: Iterable[str], paths: Iterable[str]) -> Private:
-    """What must not get into the patterns of a project's tests."""
-    absolute = os.path.abspath(root)
-    return Private(frozenset(labels), frozenset(paths), absolute)
+def private(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNames:
+    """The names that must not get into the patterns of a project's tests."""
+    return PrivateNames(frozenset(labels), frozenset(paths), os.path.abspath(root))
 
 
 def without_patterns(record: dict[str, Any]) -> dict[str, Any]:
-    """``record`` with its last pattern gone, sealed anew."""
+    """``record`` without its last pattern, sealed anew."""
     return canonical.seal({**record, "patterns": record["patterns"][:-1]})

@@ -12,6 +12,7 @@ from testlore.evidence import candidate, patterns, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.validation import check_provenance
+from testlore.frameworks import languages
 from testlore.memory import store
 from testlore.memory.store import Record
 from testlore.project import provenance, safe_files, settings, snapshot
@@ -20,24 +21,24 @@ _FRESH_SECONDS = 24 * 3600
 _CLOCK_SECONDS = 300  # how far another process's clock may be ahead
 
 
-class Remembered(NamedTuple):
-    """What became of a validation.
+class StoreEntry(NamedTuple):
+    """A remembered episode.
 
     Attributes:
-        record: the episode in the store.
-        new: whether it was not remembered before.
+        record: the episode as the store holds it.
+        new: whether this call brought it in.
     """
 
     record: Record
     new: bool
 
 
-def remember(root: str, name: str) -> Remembered:
-    """Take the kept validation of a candidate into memory.
+def remember(root: str, name: str) -> StoreEntry:
+    """Take the kept verdict on a candidate into memory.
 
     Raises:
-        Refusal: it is missing, older than a day, of another state of the project or the candidate, or its verdict is
-            not the one that follows from what it says was observed.
+        Refusal: it is missing, older than a day, about another state of the project or the candidate, or does not
+            follow from the observations beside it.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     configured = settings.parse(settings.read(root))
@@ -48,8 +49,9 @@ def remember(root: str, name: str) -> Remembered:
     if validation is None:
         raise Refusal("validation-missing", f"run `testlore validate {name}` first")
     observed = _check(staged, validation)
-    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
-    current = provenance.of_snapshot(root, configured, sources)
+    framework = frameworks.of_project(root, configured)
+    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, framework, sources)
     check_provenance(staged.manifest, current)
     record = _record(root, staged, validation, observed, configured, list(sources.files()))
 
@@ -58,11 +60,11 @@ def remember(root: str, name: str) -> Remembered:
 
     change = store.update(root, with_record)
     known = next((one for one in change.before if one["id"] == record["id"]), None)
-    return Remembered(known or record, known is None)
+    return StoreEntry(known or record, known is None)
 
 
 def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
-    """Refuse a validation that is not the fresh, untampered one of the staged manifest."""
+    """Refuse a validation that is old, was changed, or is about another manifest; else return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
         raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
@@ -115,7 +117,7 @@ def _record(
             "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
             "warnings": validation["warnings"],
             "context": {
-                "language": frameworks.common_language(tests or list(staged.files)),
+                "language": languages.common_language(tests or list(staged.files)),
                 "changedTests": len(tests),
                 "deletedFiles": len(manifest["delete"]),
                 "purpose": manifest["purpose"],
@@ -130,7 +132,7 @@ def _record(
 
 
 def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """What the changed files hold in the project."""
+    """The old contents of those files that the project has, by path."""
     found = {}
     for path in paths:
         try:

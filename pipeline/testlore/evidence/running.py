@@ -1,38 +1,38 @@
-"""``run``: execute a test suite in a disposable copy, within its time, and read its JUnit report."""
+"""Runs a test suite in a disposable copy of the project, within a time limit, and reads its JUnit report."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from testlore import frameworks
 from testlore.child import Child
 from testlore.evidence import junit
 from testlore.evidence.junit import Case
-from testlore.project import safe_files, snapshot
+from testlore.frameworks import Framework, command, union
+from testlore.project import snapshot
 from testlore.project.settings import Settings
 
+#: The folder that stands first on the search path of every Python that a run starts. See its ``sitecustomize.py``.
 _FIRST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "first")
 
-# What an outer test run or git hook says to its own children is not meant for ours.
+# What an outer run of ours or a git hook says to its own children is not meant for our runs.
 _OUTER = (
-    *("PYTEST_", "COV_CORE_", "COVERAGE_", "JEST_", "VITEST", "NODE_TEST_", "TESTLORE_", "PYTHONPATH"),
+    *("TESTLORE_", "PYTHONPATH"),
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"),
 )
-_KEPT = frozenset(["PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
 
 
 class Run(NamedTuple):
     """How a suite ran.
 
     Attributes:
-        problem: why the run is incomplete, in one of the words of ``schemas/validation.schema.json``; or empty.
-        status: the exit status; ``None`` when it was killed.
-        cases: its cases, each as often as it ran.
-        output: the end of what it printed; for people, and kept nowhere.
+        problem: why the run is incomplete, a word of ``schemas/validation.schema.json``; empty when it is complete.
+        status: the exit status; ``None`` when the suite was killed or did not start.
+        cases: its cases, each with how often it ran.
+        output: the end of what it printed. It is shown to people and kept nowhere.
     """
 
     problem: str
@@ -42,20 +42,20 @@ class Run(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the suite ran to its end, and its report and exit status agree."""
+        """Whether the suite ran to its end, and its report fits its exit status."""
         return not self.problem
 
     @property
     def green(self) -> bool:
-        """Whether it is complete and no case failed."""
+        """Whether the run is complete and no case failed."""
         return self.complete and not self.count("failed")
 
     def count(self, outcome: str = "") -> int:
-        """How many cases ended so; all cases for no outcome."""
+        """How many cases have an outcome; without one, how many there are."""
         return sum(number for case, number in self.cases.items() if outcome in ("", case.outcome))
 
     def names(self, *outcomes: str) -> Counter[str]:
-        """How often each name ended in one of the outcomes; in any for none."""
+        """How often each name has one of the outcomes; without any, how often it ran."""
         found: Counter[str] = Counter()
         for case, number in self.cases.items():
             if not outcomes or case.outcome in outcomes:
@@ -64,17 +64,19 @@ class Run(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where suites are run.
+    """Where suites are run, and how.
 
     Attributes:
         root: the original project.
         settings: its configuration.
+        framework: its test framework.
         sources: the paths of its sources.
         folder: a disposable folder, without links in its path.
     """
 
     root: str
     settings: Settings
+    framework: Framework
     sources: Sequence[str]
     folder: str
 
@@ -83,12 +85,12 @@ def run(place: Place, name: str, copy: str, only: str = "") -> Run:
     """Run the suite of a copy.
 
     Args:
-        name: tells this run from others in the same place.
+        name: a name for this run that no other run in the same place has.
         copy: the folder of the copy.
-        only: the one test file that is run; empty for the whole suite.
+        only: the one test file to run; empty for the whole suite.
 
     Raises:
-        Refusal: ``runner-missing``.
+        Refusal: ``runner-missing``: we do not know how to get a report from the configured runner.
     """
     folder = os.path.join(place.folder, f"{name}.run")
     temporary, witness, report = (os.path.join(folder, part) for part in ("tmp", "witness", "report.xml"))
@@ -103,18 +105,20 @@ def run(place: Place, name: str, copy: str, only: str = "") -> Run:
     }
     _write_json(os.path.join(folder, "project.json"), description)
     _write_json(description["sources"], list(place.sources))
-    command = frameworks.command(place.root, place.settings, copy, report, _listed(copy), only)
-    environment = {**_environment(folder, temporary, copy), **command.environment}
+    runner, files = place.settings.runner, _files_below(copy)
+    argv, variables = command.build(place.framework, place.root, runner, copy, report, files, only)
+    environment = {**_environment(folder, temporary, copy), **variables}
     try:
-        child = Child(command.argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
+        child = Child(argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
     except OSError as error:
-        return Run("not-started", None, Counter(), f"{command.argv[0]}: {error.strerror}")
+        return Run("not-started", None, Counter(), f"{argv[0]}: {error.strerror}")
     ended = child.ask(b"")
     output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
     if ended.timed_out:
         return Run("timed-out", None, Counter(), output)
     problem, cases = _read_report(report, copy)
-    problem = problem or _isolation_problem(place, witness) or _status_problem(place, ended.status, cases)
+    problem = problem or _isolation_problem(place.framework, witness)
+    problem = problem or _status_problem(place.framework, ended.status, cases)
     return Run(problem, ended.status, cases, output)
 
 
@@ -123,7 +127,7 @@ def _write_json(path: str, value: Any) -> None:
         json.dump(value, file)
 
 
-def _listed(copy: str) -> list[str]:
+def _files_below(copy: str) -> list[str]:
     found = []
     for folder, names, files in os.walk(copy):
         names[:] = sorted(name for name in names if name not in snapshot.IGNORED_FOLDERS)
@@ -132,10 +136,11 @@ def _listed(copy: str) -> list[str]:
     return sorted(found)
 
 
-def _environment(folder: str, temporary: str, copy: str) -> Mapping[str, str]:
-    ours = {_FIRST, os.environ.get("TESTLORE_FIRST")}  # an outer run's, when a project runs us in its own tests
+def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
+    # A project may run us in its own tests: then an outer run has put its own folder on the search path.
+    ours = {_FIRST, os.environ.get("TESTLORE_FIRST")}
     outer = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
-    kept = {key: text for key, text in os.environ.items() if key in _KEPT or not key.startswith(_OUTER)}
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(_OUTER) and not union.is_outer(name)}
     return {
         **kept,
         "TESTLORE_RUN": folder,
@@ -144,19 +149,12 @@ def _environment(folder: str, temporary: str, copy: str) -> Mapping[str, str]:
         "TESTLORE_FIRST": _FIRST,
         "PYTHONPATH": os.pathsep.join([_FIRST, *outer]),
         "PYTHONDONTWRITEBYTECODE": "1",
-        # The older family of pytest's reports names the file of a case.
-        "PYTEST_ADDOPTS": f"-p no:cacheprovider -o junit_family=xunit1 --rootdir={_quoted(copy)}",
+        **union.environment(copy),
     }
 
 
-def _quoted(text: str) -> str:
-    """As pytest's ``shlex`` reads it back."""
-    import shlex
-
-    return shlex.quote(text)
-
-
 def _read_report(path: str, copy: str) -> tuple[str, Counter[Case]]:
+    """What is wrong with a report, or nothing; and its cases."""
     try:
         with open(path, "rb") as file:
             data = file.read(junit.MAX_BYTES + 1)
@@ -175,28 +173,30 @@ def _read_report(path: str, copy: str) -> tuple[str, Counter[Case]]:
     return "" if report.cases else "no-cases", report.cases
 
 
-def _isolation_problem(place: Place, witness: str) -> str:
-    """What speaks against that the copy's own code was tested."""
+def _isolation_problem(framework: Framework, witness: str) -> str:
+    """Why we cannot be sure that the copy was tested, and not the original; or nothing.
+
+    Args:
+        witness: the folder in which every Python of the run left word of what it imported.
+    """
     left = os.listdir(witness)
     if any(name.startswith("original-") for name in left):
         return "original-imported"
-    framework = safe_files.framework(place.root, place.settings)
-    if framework in safe_files.PYTHON_FRAMEWORKS and not any(name.startswith("copy-") for name in left):
+    if framework.IS_PYTHON and not any(name.startswith("copy-") for name in left):
         return "not-isolated"
     return ""
 
 
-def _status_problem(place: Place, status: int | None, cases: Counter[Case]) -> str:
-    framework = safe_files.framework(place.root, place.settings)
+def _status_problem(framework: Framework, status: int | None, cases: Counter[Case]) -> str:
     failed = any(case.outcome == "failed" for case in cases)
     return "" if is_coherent(framework, status, failed=failed) else "status-mismatch"
 
 
-def is_coherent(framework: str, status: int | None, *, failed: bool) -> bool:
-    """Whether an exit status fits a report: zero exactly when no case failed, and no end by a signal.
+def is_coherent(framework: Framework, status: int | None, *, failed: bool) -> bool:
+    """Whether an exit status fits a report: the suite ran to its end, and it is zero exactly when no case failed.
 
-    pytest's statuses above 1 mean that it was interrupted, misused or broken.
+    Args:
+        status: ``None`` when the suite was killed.
+        failed: whether the report has a failed case.
     """
-    if status is None or status < 0 or (framework == "pytest" and status > 1):
-        return False
-    return (status != 0) == failed
+    return status is not None and framework.ran_to_end(status) and (status != 0) == failed

@@ -1,14 +1,13 @@
-"""``stage``: take a proposed patch in, checked and digested, without touching the project."""
+"""Stages a proposed patch: checks it, digests it, and keeps it beside the project, which stays as it is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from testlore import canonical
+from testlore import canonical, frameworks
 from testlore.errors import Refusal
 from testlore.evidence import candidate, patch
-from testlore.project import provenance, safe_files, settings, snapshot
-from testlore.project.provenance import compatibility_reasons
+from testlore.project import provenance, settings, snapshot
 
 
 def run(root: str, proposed: Any) -> str:
@@ -22,22 +21,23 @@ def run(root: str, proposed: Any) -> str:
         The candidate's id. The same patch on the same sources has the same id.
 
     Raises:
-        Refusal: the patch is not as it must be, or its provenance no longer fits; nothing was staged.
+        Refusal: the patch breaks a rule, or was made against another state of the project. Nothing was staged.
         Unusable: ``configuration-invalid``.
     """
     configured = settings.parse(settings.read(root))
-    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
+    framework = frameworks.of_project(root, configured)
+    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
     checked = patch.check(root, proposed, sources.files())
-    current = provenance.of_snapshot(root, configured, sources)
+    current = provenance.of_snapshot(root, configured, framework, sources)
     if "provenance" in checked:
-        reasons = compatibility_reasons(checked["provenance"], current)
+        reasons = provenance.compatibility_reasons(checked["provenance"], current)
         if reasons:
             raise Refusal("provenance-changed", f"the patch was made against another state: {', '.join(reasons)}")
     review = _review(checked)
     manifest = canonical.seal(
         {
             "schemaVersion": 1,
-            "framework": safe_files.framework(root, configured),
+            "framework": framework.NAME,
             "purpose": checked.get("purpose") or ("modularization" if checked["delete"] else "candidate-tests"),
             "provenance": current.to_dict(),
             "files": [{"path": one["path"], "hash": canonical.digest(one["content"])} for one in checked["files"]],
@@ -65,7 +65,7 @@ def _review(checked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names_independent_oracle(review: dict[str, Any]) -> bool:
-    """Whether the reviewer says that the expectations come from elsewhere than the code, and from where."""
+    """Whether the reviewer says that the expectations do not come from the code, and where they come from."""
     oracle = review.get("oracle", {})
     basis = oracle.get("basis", [])
     texts = [basis] if isinstance(basis, str) else basis

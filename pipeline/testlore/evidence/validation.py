@@ -1,4 +1,4 @@
-"""``validate``: run the original and the proposed suite in disposable copies, and keep the sealed verdict."""
+"""Validates a candidate: runs the original and the proposed suite in disposable copies, and keeps the verdict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, frameworks
 from testlore.errors import Refusal
 from testlore.evidence import candidate, copies, running, verdict
 from testlore.evidence.candidate import Candidate
@@ -15,35 +15,49 @@ from testlore.evidence.running import Place, Run
 from testlore.evidence.verdict import Defect, Observation
 from testlore.memory import store
 from testlore.project import provenance, settings, snapshot
-from testlore.project.provenance import Provenance, compatibility_reasons
+from testlore.project.provenance import Provenance
 
 
-class Validated(NamedTuple):
-    """A validation that was made just now.
+class Validation(NamedTuple):
+    """How a candidate's validation ended.
 
     Attributes:
-        document: what was kept, sealed.
-        output: what the suites that did not run to their end printed last, for people; kept nowhere.
+        id: the candidate.
+        outcome: ``accepted`` or ``rejected``.
+        reasons: why it was rejected, in stable words; empty when it was accepted.
+        details: the reasons with the names of cases, files and defects, for people.
+        evidence: the counts that an episode keeps.
+        record: the id of the episode in memory; empty when it was not remembered.
+        not_remembered: why it was not remembered, or empty.
+        output: the end of what incomplete suites printed, for people. It is kept nowhere.
     """
 
-    document: dict[str, Any]
-    output: str
+    id: str
+    outcome: str
+    reasons: list[str]
+    details: list[str]
+    evidence: dict[str, Any]
+    record: str = ""
+    not_remembered: str = ""
+    output: str = ""
 
 
-def run(root: str, name: str) -> Validated:
-    """Validate a candidate, and keep the result beside it.
+def run(root: str, name: str) -> Validation:
+    """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Raises:
-        Refusal: the candidate is not what was staged, or was staged against another state of the project.
+        Refusal: the candidate is not what was staged, was staged against another state of the project, or
+            ``runner-missing``.
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
     configured = settings.parse(settings.read(root))
-    sources = snapshot.Scan(root, provenance.TOOL_FILES).snapshot()
-    current = provenance.of_snapshot(root, configured, sources)
+    framework = frameworks.of_project(root, configured)
+    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
+    current = provenance.of_snapshot(root, configured, framework, sources)
     check_provenance(staged.manifest, current)
     with copies.disposable() as folder:
-        place = Place(root, configured, [*sources.files(), *staged.files], folder)
+        place = Place(root, configured, framework, [*sources.files(), *staged.files], folder)
         base = os.path.join(folder, "base")
         if copies.pristine(root, base) != current.source_hash:
             raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
@@ -66,7 +80,9 @@ def run(root: str, name: str) -> Validated:
         }
     )
     candidate.write_validation(root, name, document)
-    return Validated(document, _output_of_incomplete(observed))
+    return Validation(
+        name, judged.outcome, judged.reasons, judged.details, judged.evidence, output=_output_of_incomplete(observed)
+    )
 
 
 def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
@@ -75,7 +91,7 @@ def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
     Raises:
         Refusal: ``provenance-changed``.
     """
-    reasons = compatibility_reasons(manifest["provenance"], current)
+    reasons = provenance.compatibility_reasons(manifest["provenance"], current)
     if reasons:
         raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
 
@@ -94,13 +110,12 @@ def _observe(place: Place, base: str, staged: Candidate) -> Observation:
 
     original = execute("original", proposed=False)
     proposal = execute("candidate", proposed=True)
-    framework = staged.manifest["framework"]
     changed = {}
     defects = []
-    if verdict.is_complete(framework, proposal):
+    if verdict.is_complete(place.framework, proposal):
         for number, path in enumerate(verdict.unattributed(staged.manifest, proposal)):
             changed[path] = execute(f"changed-{number}", proposed=True, only=path)
-    if verdict.is_green(framework, original) and verdict.is_green(framework, proposal):
+    if verdict.is_green(place.framework, original) and verdict.is_green(place.framework, proposal):
         for number, defect in enumerate(staged.manifest["heldOutDefects"]):
             before = execute(f"defect-{number}-original", proposed=False, defect=number)
             after = execute(f"defect-{number}-candidate", proposed=True, defect=number)
@@ -109,15 +124,16 @@ def _observe(place: Place, base: str, staged: Candidate) -> Observation:
 
 
 def _failures(run: Run) -> Run:
-    """A run with its failed cases alone: with a defect in the source, these are what counts."""
+    """A run with only its failed cases: with a defect in the source, nothing else counts."""
     return run._replace(cases=Counter({case: n for case, n in run.cases.items() if case.outcome == "failed"}))
 
 
 def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
-    """Whether the project or the candidate is another one than when validation began."""
+    """Whether the project or the candidate has changed since validation began."""
     try:
         configured = settings.parse(settings.read(root))
-        return provenance.take(root, configured) != before or candidate.read(root, staged.id) != staged
+        current = provenance.take(root, configured, frameworks.of_project(root, configured))
+        return current != before or candidate.read(root, staged.id) != staged
     except Refusal:
         return True
 

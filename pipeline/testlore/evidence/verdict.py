@@ -1,9 +1,9 @@
 """The verdict on a candidate: a pure function of its manifest and of what was observed.
 
-There is no secret key, so a seal proves nothing against whoever recomputes it. What can be checked is that a recorded
-verdict is the one that follows from the recorded observations: validation and remembering both call :func:`judge`, so
-a flag that was flipped, or a count that was changed, is seen. Whoever invents all observations consistently is not:
-evidence is as trustworthy as whoever can write the project's files.
+A seal has no secret key, so anyone can make one anew. What we can check is that a recorded verdict follows from the
+recorded observations. Both validation and remembering call :func:`judge`, so a changed flag or count is noticed.
+Observations that are all invented, and fit each other, are not: evidence is as trustworthy as the people and programs
+that can write the project's files.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from testlore import frameworks
 from testlore.evidence.junit import Case
 from testlore.evidence.running import Run, is_coherent
+from testlore.frameworks import Framework, union
 
-#: Each reason for a rejection, and the warning that a record of it carries. Both in the order in which they are listed.
+#: Each reason for a rejection, and the warning that its record carries. Answers list both in this order.
 WARNINGS = {
     "review-rejected": "review-rejected",
     "oracle-missing": "oracle-missing",
@@ -48,10 +49,11 @@ class Observation(NamedTuple):
     """What a validation saw.
 
     Attributes:
-        original, candidate: the suite as it is, and as the candidate would have it.
-        changed: runs of single changed test files, by path, where the candidate's report does not name files.
-        defects: in the manifest's order; empty when the suites gave no ground to go on.
-        drifted: whether the project or the candidate changed meanwhile.
+        original: the run of the suite as it is.
+        candidate: the run of the suite with the candidate's changes.
+        changed: runs of single changed test files, by path; only where the candidate's report does not name files.
+        defects: in the manifest's order; empty unless both suites were green.
+        drifted: whether the project or the candidate changed during the validation.
     """
 
     original: Run
@@ -66,9 +68,9 @@ class Verdict(NamedTuple):
 
     Attributes:
         reasons: why it is rejected, in words of :data:`WARNINGS`; empty when it is accepted.
-        details: the reasons with names, for people.
-        warnings: what a record of it carries.
-        evidence: as a record holds it.
+        details: the reasons with the names of cases, files and defects, for people.
+        warnings: those that its record carries.
+        evidence: the counts, as a record holds them.
     """
 
     reasons: list[str]
@@ -87,10 +89,10 @@ def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
 
     Args:
         manifest: as staged.
-        observed: of the exact candidate that the manifest describes.
+        observed: what a validation of this very candidate saw.
     """
     found: list[tuple[str, str]] = []
-    framework = manifest["framework"]
+    framework = frameworks.framework(manifest["framework"])
     if not manifest["review"]["accepted"]:
         found.append(("review-rejected", ""))
     if not manifest["review"]["independentOracle"]:
@@ -138,18 +140,18 @@ def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
     )
 
 
-def is_complete(framework: str, run: Run) -> bool:
-    """Whether a run is complete by its cases and exit status too, not by its own word alone."""
+def is_complete(framework: Framework, run: Run) -> bool:
+    """Whether a run says that it is complete, and its cases and exit status agree."""
     return run.complete and run.count() > 0 and is_coherent(framework, run.status, failed=run.count("failed") > 0)
 
 
-def is_green(framework: str, run: Run) -> bool:
-    """Whether a run is complete and no case of it failed."""
+def is_green(framework: Framework, run: Run) -> bool:
+    """Whether a run is complete and no case failed."""
     return is_complete(framework, run) and not run.count("failed")
 
 
 def missing_cases(original: Run, candidate: Run) -> Counter[str]:
-    """How many cases of each name the candidate's suite has fewer than the original's, or no longer executes."""
+    """How many cases of each name are lost: the candidate's suite lacks them, or skips what the original executes."""
     total, ran = candidate.names(), candidate.names("passed", "failed")
     gone = original.names() - total
     skipped = original.names("passed", "failed") - ran
@@ -157,14 +159,14 @@ def missing_cases(original: Run, candidate: Run) -> Counter[str]:
 
 
 def changed_tests(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The paths of a candidate's files that are tests: by their names, or since cases of them ran."""
+    """The paths of a candidate's files that are tests: by their names, or because cases in them ran."""
     ran = {case.file for case in candidate.cases}
     paths = [file["path"] for file in manifest["files"]]
-    return [path for path in paths if path in ran or frameworks.is_test_file(path)]
+    return [path for path in paths if path in ran or union.is_test_file(path)]
 
 
 def unattributed(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The changed test files of which the report names no executed case, and may have left out the file's name."""
+    """The changed test files without an executed case in the report, if the report has cases that name no file."""
     if not any(not case.file for case in candidate.cases):
         return []
     return [path for path in changed_tests(manifest, candidate) if not _ran(candidate, path)]
@@ -174,14 +176,15 @@ def _ran(run: Run, path: str) -> bool:
     return any(case.file == path and case.outcome != "skipped" for case in run.cases)
 
 
-def _unexecuted(manifest: Mapping[str, Any], framework: str, observed: Observation) -> list[tuple[str, str]]:
+def _unexecuted(manifest: Mapping[str, Any], framework: Framework, observed: Observation) -> list[tuple[str, str]]:
+    """Why we cannot say that every changed test file ran."""
     changed = changed_tests(manifest, observed.candidate)
     if not changed:
         return [("no-changed-test", "")]
     found = []
     for path in changed:
         alone = observed.changed.get(path)
-        # Cases that name another file do not count for this one.
+        # A case that names another file says nothing about this one.
         by_itself = alone is not None and is_complete(framework, alone) and _ran_unnamed(alone, path)
         if not _ran(observed.candidate, path) and not by_itself:
             found.append(("changed-test-not-run", path))
@@ -192,15 +195,15 @@ def _ran_unnamed(run: Run, path: str) -> bool:
     return any(case.file in ("", path) and case.outcome != "skipped" for case in run.cases)
 
 
-def _sees(framework: str, clean: Run, broken: Run) -> bool:
-    """Whether a suite fails in a named case, one that passes without the defect: a crash alone shows nothing."""
+def _sees(framework: Framework, clean: Run, broken: Run) -> bool:
+    """Whether a case that passes without the defect fails with it. A crash alone shows nothing."""
     if not is_complete(framework, broken):
         return False
     return not clean.names("passed").keys().isdisjoint(broken.names("failed"))
 
 
 def run_to_dict(run: Run) -> dict[str, Any]:
-    """A run as a validation records it: without what was printed."""
+    """A run as a validation records it, without its output."""
     cases = [{**case._asdict(), "count": number} for case, number in sorted(run.cases.items())]
     return {"problem": run.problem, "status": run.status, "cases": cases}
 
@@ -214,7 +217,7 @@ def run_from_dict(value: Mapping[str, Any]) -> Run:
 
 
 def to_dict(observed: Observation) -> dict[str, Any]:
-    """What was observed, as a validation records it."""
+    """An observation as a validation records it."""
     return {
         "original": run_to_dict(observed.original),
         "candidate": run_to_dict(observed.candidate),

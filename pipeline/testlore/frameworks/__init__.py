@@ -1,35 +1,33 @@
-"""What is particular to a test framework: its test files, and the command that runs a suite and writes JUnit XML."""
+"""Test frameworks: which one a project uses, and what is particular to each.
+
+A framework is a module with what :class:`Framework` lists. One more framework is one more module, its name in
+:data:`NAMES` and in the enums of ``schemas/``. What holds in every project, whatever its framework, stands in
+:mod:`testlore.frameworks.union`.
+
+A recall imports this module and the one of its framework, so both stay small: what only a test run needs is imported
+by the functions that need it.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
-import re
-import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, cast
 
-from testlore.errors import Refusal
 from testlore.project import safe_files
 from testlore.project.settings import Settings
 
-JUNIT = "{junit}"
-FILES = "{files}"
+#: The modules. A project's files are looked at for each in this order, so the last one, which fits all, stays last.
+NAMES = ("vitest", "jest", "playwright", "pytest", "node", "unittest", "custom")
 
-_PYTHON_TEST = re.compile(r"(test_.*|.*_test|tests?)\.py")
-_UNITTEST_FILE = re.compile(r"(^|/)test[^/]*\.py$")
-_SCRIPT = re.compile(r".+\.[cm]?[jt]sx?")
-_SCRIPT_TEST = re.compile(r"(.+[._-](test|spec)|test|test-.+)\.[cm]?[jt]sx?")
-_SCRIPT_FOLDERS = frozenset(["test", "tests", "__tests__"])
-_SUPPORT_FOLDERS = frozenset(["fixtures", "__fixtures__", "__mocks__", "__snapshots__", "helpers", "support", "data"])
+#: The framework of a project that looks like none of the others.
+UNKNOWN = "custom"
 
-_INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runners")
-_UNITTEST_RUNNER = os.path.join(_INSIDE, "unittest_junit.py")
+#: The placeholders in a runner for the test files and for the path of the report.
+FILES, JUNIT = "{files}", "{junit}"
 
-_LANGUAGES = {
-    "python": (".py", ".pyi"),
-    "javascript": (".js", ".mjs", ".cjs", ".jsx"),
-    "typescript": (".ts", ".mts", ".cts", ".tsx"),
-}
+_MAX_BYTES = 1 << 20
 
 
 class Command(NamedTuple):
@@ -37,153 +35,156 @@ class Command(NamedTuple):
 
     Attributes:
         argv: the program and its arguments.
-        environment: what is set for it besides.
+        environment: further environment variables.
     """
 
     argv: list[str]
     environment: dict[str, str]
 
 
-def is_test_file(path: str) -> bool:
-    """Whether a file is a test by the naming rules of the frameworks that we know."""
-    *folders, name = path.split("/")
-    if _PYTHON_TEST.fullmatch(name) or _SCRIPT_TEST.fullmatch(name):
-        return True
-    in_tests = not _SCRIPT_FOLDERS.isdisjoint(folders) and _SUPPORT_FOLDERS.isdisjoint(folders)
-    return bool(in_tests and _SCRIPT.fullmatch(name) and ".d." not in name and ".config." not in name)
+class ReportWords(NamedTuple):
+    """Words of a JUnit report that do not stand for a test case.
+
+    Attributes:
+        file_messages: messages of errors or skips. An element with such a message and without a class is a file.
+        file_names: classes or names of elements that are files.
+        runner_names: (class, name) of elements that are the framework itself.
+        teardown_messages: how messages of errors in a teardown begin. They may stand in a second element of a case.
+        nameless_classes: classes that every case has.
+        nameless_suites: suites that hold every case.
+    """
+
+    file_messages: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
+    runner_names: tuple[tuple[str, str], ...] = ()
+    teardown_messages: tuple[str, ...] = ()
+    nameless_classes: tuple[str, ...] = ()
+    nameless_suites: tuple[str, ...] = ()
 
 
-def language(path: str) -> str:
-    """The language of a file, as a record names it."""
-    ending = os.path.splitext(path)[1].lower()
-    return next((name for name, endings in _LANGUAGES.items() if ending in endings), "other")
-
-
-def common_language(paths: Sequence[str]) -> str:
-    """The language of several files: of those that are code, if any is."""
-    found = {language(path) for path in paths}
-    found = found - {"other"} or found
-    return found.pop() if len(found) == 1 else "mixed" if found else "other"
-
-
-def command(root: str, configured: Settings, copy: str, report: str, files: Sequence[str], only: str = "") -> Command:
-    """The command that runs a suite in a copy of the project.
+class ProjectFiles:
+    """The files of a project, for finding out its framework.
 
     Args:
-        root: the original project, where programs are found that are no part of its sources.
-        copy: the folder that the suite runs in.
-        report: where the JUnit XML goes, outside of the copy.
-        files: the copy's files; runners that do not find the tests among them by themselves are told those.
-        only: the one test file that is run; empty for the whole suite.
-
-    Raises:
-        Refusal: ``runner-missing``: nothing says how a suite of this framework is run with a report.
+        root: the project's folder.
     """
-    framework = safe_files.framework(root, configured)
-    runner = list(configured.runner) or _default_runner(framework)
-    has_placeholder = any(JUNIT in part for part in runner)
-    if framework == "custom" and not has_placeholder:
-        raise Refusal(
-            "runner-missing",
-            f"runner is {runner or 'missing'}; allowed for this project: a command with {FILES} and {JUNIT}, "
-            "which writes JUnit XML to that file",
-        )
-    environment: dict[str, str] = {}
-    if not has_placeholder:
-        runner, environment = _with_report(framework, runner, report)
-    told = [only] if only else _told(framework, runner, files)
-    told = [f"./{path}" if path.startswith("-") else path for path in told]  # which would read as an option
-    argv: list[str] = []
-    for part in runner:
-        if part == FILES:
-            argv += told
-        elif FILES in part:
-            argv.append(part.replace(FILES, " ".join(told)))
-        else:
-            argv.append(part.replace(JUNIT, report))
-    argv[0] = _program(root, copy, argv[0])
-    return Command(argv, environment)
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def has(self, *paths: str) -> bool:
+        """Whether one of the files exists."""
+        return any(os.path.isfile(os.path.join(self._root, path)) for path in paths)
+
+    def mention(self, word: str, *paths: str) -> bool:
+        """Whether one of the files holds a word in its first MiB."""
+        return any(self._mentions(word.encode(), path) for path in paths)
+
+    def _mentions(self, word: bytes, path: str) -> bool:
+        try:
+            return word in safe_files.read_file(self._root, path, _MAX_BYTES)
+        except OSError:
+            return False
 
 
-def _default_runner(framework: str) -> list[str]:
-    return {
-        "pytest": [sys.executable, "-m", "pytest", FILES],
-        "unittest": [sys.executable, "-m", "unittest", FILES],
-        "node": ["node", "--test", FILES],
-        "vitest": ["node_modules/.bin/vitest", "run", FILES],
-        "jest": ["node_modules/.bin/jest", FILES],
-        "playwright": ["node_modules/.bin/playwright", "test", FILES],
-    }.get(framework, [])
+class Framework(Protocol):
+    """What a test framework is.
 
+    Attributes:
+        NAME: its name in the configuration and in episodes, and the name of its module.
+        IS_PYTHON: whether its tests run in Python. Then a run must show that it imported the copy of the project. Where
+            a runner names two frameworks, the Python one runs the tests.
+        TOOL_FILES: paths of files beside the sources that decide how its tests run.
+        TEST_SUPPORT: names of those that are written like tests, so that a patch may change them.
+        PROTECTED: names of further files that a patch may change only if it says so.
+        REPORT: words of its report that do not stand for a test case.
+    """
 
-def _told(framework: str, runner: list[str], files: Sequence[str]) -> list[str]:
-    """The test files that a runner is told when the whole suite is meant: none where it finds them by itself."""
-    if framework in ("pytest", "vitest", "jest", "playwright") or "discover" in runner:
-        return []
-    if framework == "unittest":
-        return [path for path in files if _UNITTEST_FILE.search(path) or (path.endswith(".py") and is_test_file(path))]
-    if framework == "node":
-        return [path for path in files if not path.endswith(".py") and is_test_file(path)]
-    return [path for path in files if is_test_file(path)]
-
-
-def _with_report(framework: str, runner: list[str], report: str) -> tuple[list[str], dict[str, str]]:
-    """The runner with what makes it write JUnit XML, and the environment that this needs."""
-    if framework == "pytest":
-        return _after(runner, "pytest", [f"--junitxml={report}"]), {}
-    if framework == "unittest":
-        at = next((at for at in range(len(runner) - 1) if runner[at : at + 2] == ["-m", "unittest"]), None)
-        if at is None:
-            raise Refusal("runner-missing", f"runner is {runner}; allowed for unittest: -m unittest in it, or {JUNIT}")
-        return [*runner[:at], _UNITTEST_RUNNER, report, *runner[at + 2 :]], {}
-    if framework == "node":
-        options = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
-        return _after(runner, "--test", options), {}
-    if framework == "vitest":
-        words = [] if "run" in runner else ["run"]
-        return [*_after(runner, "vitest", words), "--reporter=junit", f"--outputFile={report}"], {}
-    if framework == "jest":
-        environment = {
-            "JEST_JUNIT_OUTPUT_FILE": report,
-            "JEST_JUNIT_ADD_FILE_ATTRIBUTE": "true",
-            "JEST_JUNIT_SUITE_NAME": "{filepath}",
-            "JEST_JUNIT_CLASSNAME": "{filepath}",
-            "JEST_JUNIT_TITLE": "{classname} {title}",
-            "JEST_JUNIT_REPORT_TEST_SUITE_ERRORS": "true",
-        }
-        return _after(runner, "jest", ["--ci", "--reporters=jest-junit"]), environment
-    return _after(runner, "test", ["--reporter=junit"]), {"PLAYWRIGHT_JUNIT_OUTPUT_NAME": report}
-
-
-def _after(runner: list[str], word: str, options: list[str]) -> list[str]:
-    """``runner`` with options right after the part that is called ``word``, or else at its end."""
-    for at, part in enumerate(runner):
-        name = os.path.basename(part).removesuffix(".exe").removesuffix(".js").removesuffix(".mjs")
-        if name == word:
-            return [*runner[: at + 1], *options, *runner[at + 1 :]]
-    return [*runner, *options]
-
-
-def _program(root: str, copy: str, program: str) -> str:
-    """A program of the project by its place in the copy, or, when it is no part of the sources, in the original."""
-    if "/" not in program or os.path.isabs(program):
-        return program
-    inside = os.path.join(copy, program)
-    return inside if os.path.exists(inside) else os.path.join(root, program)
-
-
-class _Shim(NamedTuple):
     NAME: str
+    IS_PYTHON: bool
     TOOL_FILES: tuple[str, ...]
+    TEST_SUPPORT: tuple[str, ...]
+    PROTECTED: tuple[str, ...]
+    REPORT: ReportWords
+
+    def runs(self, runner: Sequence[str]) -> bool:
+        """Whether a runner starts this framework. It is asked only where its name is among :func:`programs`."""
+
+    def fits(self, files: ProjectFiles) -> bool:
+        """Whether a project's files look like this framework's, if they do not fit an earlier one of :data:`NAMES`."""
 
     def program(self) -> str:
-        return sys.executable if self.NAME in safe_files.PYTHON_FRAMEWORKS else "node"
+        """The program that runs the tests where no runner is configured."""
+
+    def default_runner(self) -> list[str]:
+        """The runner where none is configured; empty when there is none."""
+
+    def with_report(self, runner: list[str], report: str) -> Command:
+        """The runner with the options and variables that make it write JUnit XML to the file ``report``.
+
+        Raises:
+            Refusal: ``runner-missing``: this runner takes none.
+        """
+
+    def told(self, runner: Sequence[str], files: Sequence[str]) -> list[str]:
+        """The test files that a runner needs as arguments for the whole suite; none where it finds them itself.
+
+        Args:
+            files: all files of the project.
+        """
+
+    def is_test_file(self, path: str) -> bool:
+        """Whether a path is that of a test."""
+
+    def ran_to_end(self, status: int) -> bool:
+        """Whether a suite that ended with this exit status ran to its end."""
+
+    def environment(self, copy: str) -> dict[str, str]:
+        """The environment variables that its runs need. They are set for every run: a custom runner may start it.
+
+        Args:
+            copy: the folder that the suite runs in.
+        """
+
+    def is_outer(self, variable: str) -> bool:
+        """Whether an environment variable comes from an outer run of this framework, and must not reach our runs."""
 
 
-Framework = _Shim
+def framework(name: str) -> Framework:
+    """The framework of this name; only its module is imported.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name not in NAMES:
+        raise ValueError(f"framework is {name!r}; allowed: {', '.join(NAMES)}")
+    return cast(Framework, importlib.import_module(f"{__name__}.{name}"))
 
 
-def of_project(root: str, settings: Settings) -> _Shim:
-    from testlore.project import provenance
+def of_project(root: str, settings: Settings) -> Framework:
+    """The framework of a project: the adapter if given, else told from the runner, else from the project's files."""
+    if settings.adapter:
+        return framework(settings.adapter)
+    if settings.runner:
+        return _of_runner(settings.runner)
+    files = ProjectFiles(root)
+    return next(one for one in map(framework, NAMES) if one.fits(files))
 
-    return _Shim(safe_files.framework(root, settings), provenance.TOOL_FILES)
+
+def _of_runner(runner: Sequence[str]) -> Framework:
+    named = programs(runner)
+    found = [one for one in map(framework, [name for name in NAMES if name in named]) if one.runs(runner)]
+    found.sort(key=lambda one: not one.IS_PYTHON)  # `python -m pytest tests/jest` runs pytest
+    return found[0] if found else framework(UNKNOWN)
+
+
+def programs(runner: Sequence[str]) -> list[str]:
+    """The parts of a runner as names of programs: without their folders and the endings of executables."""
+    return [os.path.basename(part).removesuffix(".exe").removesuffix(".js").removesuffix(".mjs") for part in runner]
+
+
+def with_options(runner: Sequence[str], program: str, options: list[str]) -> list[str]:
+    """``runner`` with options right after a program, or at its end when it does not name that program."""
+    named = programs(runner)
+    at = named.index(program) + 1 if program in named else len(named)
+    return [*runner[:at], *options, *runner[at:]]

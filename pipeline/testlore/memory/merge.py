@@ -35,7 +35,8 @@ def merge(root: Root, source: Root) -> MergeCounts:
 
     Raises:
         Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``call-invalid``, ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be; both stay as they are.
+        Unusable: ``call-invalid``; ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be. Both stay
+            as they are.
     """
     folder = os.fspath(source)
     try:

@@ -1,21 +1,15 @@
-"""The project whose memory it is: safe paths, and the framework of its tests."""
+"""Safe paths in the project: relative, inside the root, and without symbolic links."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from testlore.errors import UnsafePath, Unusable
 
-if TYPE_CHECKING:
-    from testlore.project.settings import Settings
-
 #: A folder, as a caller names it.
 Root = str | os.PathLike[str]
-
-PYTHON_FRAMEWORKS = frozenset(["pytest", "unittest"])
 
 
 def check_relative(path: str) -> None:
@@ -81,50 +75,6 @@ def read_file(root: str, path: str, limit: int) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UnsafePath(f"{path} is not a regular file")
         return file.read(limit + 1)
-
-
-def framework(root: str, settings: Settings) -> str:
-    """The test framework: the adapter if given, else told from the runner, else from the project's files."""
-    if settings.adapter:
-        return settings.adapter
-    if settings.runner:
-        return _framework_of_runner(settings.runner)
-    return _framework_of_files(root)
-
-
-def _framework_of_runner(runner: tuple[str, ...]) -> str:
-    words = [os.path.basename(part).removesuffix(".exe").removesuffix(".js").removesuffix(".mjs") for part in runner]
-    for known in ("pytest", "unittest", "vitest", "jest", "playwright"):
-        if known in words:
-            return known
-    if words[0] == "node" and any(part == "--test" or part.startswith("--test-") for part in runner):
-        return "node"
-    return "custom"
-
-
-def _framework_of_files(root: str) -> str:
-    def has(*names: str) -> bool:
-        return any(os.path.isfile(os.path.join(root, name)) for name in names)
-
-    def mentions(name: str, word: bytes) -> bool:
-        try:
-            return word in read_file(root, name, 1 << 20)
-        except OSError:
-            return False
-
-    for known in ("vitest", "jest", "playwright"):
-        configurations = (f"{known}.config.{ending}" for ending in ("js", "ts", "mjs", "cjs", "mts", "cts", "json"))
-        if has(*configurations) or mentions("package.json", f'"{known}"'.encode()):
-            return known
-    if has("pytest.ini", "conftest.py", "tests/conftest.py") or any(
-        mentions(name, b"pytest") for name in ("pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt")
-    ):
-        return "pytest"
-    if has("package.json"):
-        return "node"
-    if has("pyproject.toml", "setup.cfg", "setup.py"):
-        return "unittest"
-    return "custom"
 
 
 def existing_folder(root: object, name: str = "root") -> str:

@@ -107,6 +107,8 @@ class Scan:
         if keeper is not None:
             with contextlib.suppress(Fallback):
                 self._head = keeper.read_sealed(HEAD) or {}
+        if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
+            self._head["index"] = ""
         self._index = _index(root) if self._head.get("index") else ""
         asked = {"changed": _CHANGED, "untracked": _UNTRACKED} if self._unchanged_index() else {"listed": _LIST}
         self._questions = {name: git.Question(root, *arguments) for name, arguments in asked.items()}
@@ -199,6 +201,7 @@ class Scan:
             digest=digest,
             index=self._index if len(watched) <= _MOST_WATCHED else "",
             watched=watched if self._index and len(watched) <= _MOST_WATCHED else {},
+            asked=sorted(self._tools),
             tools={path: files[path] for path in files if path in self._tools},
             derived=self._head.get("derived", {}) if self._head.get("digest") == digest else {},
         )

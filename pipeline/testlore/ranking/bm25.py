@@ -52,7 +52,7 @@ class Statistics(NamedTuple):
         return found
 
     def idf(self, holders: int) -> float:
-        """The inverse document frequency of a feature that ``n`` documents have: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
+        """Inverse document frequency of a feature of ``n`` documents: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
         return math.log(1 + (len(self.starts) - 1 - holders + 0.5) / (holders + 0.5))
 
     def to_bytes(self) -> bytes:

@@ -1,10 +1,10 @@
-"""Lets every Python that a test run starts import the copy of the project, and never the original.
+"""Makes every Python that a test run starts import the copy of the project, and never the original.
 
-Python imports this module when it starts, after it read the ``.pth`` files and installed the finders of projects that
-are installed in editable mode. From here on an import that would find a source file of the original finds the copy's.
-What is no source there, such as a compiled extension or a generated version file, still comes from the original.
+Python imports this module when it starts, after it has read the ``.pth`` files and set up the finders of projects that
+are installed in editable mode. From then on, an import that would find a source file of the original finds the copy's.
+Other files of the original, such as a compiled extension or a generated version file, are still imported from there.
 
-It runs in the project's interpreter, whichever that is, so it needs nothing but the standard library.
+This module runs in the project's own interpreter, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class _Project:
     """The original and its copy.
 
     Attributes:
-        original, copy: real paths.
-        witness: a folder for what is to be known after the run.
+        original, copy: their folders, as real paths.
+        witness: a folder for notes that are read after the run.
     """
 
     def __init__(self, description: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ class _Project:
         self._prefix = os.path.realpath(sys.prefix)
 
     def relative(self, path: object) -> str | None:
-        """The path below the original's root, or ``None`` when it is elsewhere or belongs to an environment."""
+        """A path below the original; ``None`` when it is elsewhere, or in an environment such as ``.venv``."""
         if not isinstance(path, str) or not path:
             return None
         real = os.path.realpath(path)
@@ -52,19 +52,19 @@ class _Project:
         return None if _FOREIGN.intersection(below.split(os.sep)) else below
 
     def mapped(self, path: str) -> str:
-        """A path in the original as one in the copy; any other as it is."""
+        """A path in the original as a path in the copy; any other path as it is."""
         below = self.relative(path)
         return path if below is None else os.path.join(self.copy, below) if below else self.copy
 
     def is_source(self, below: str) -> bool:
-        """Whether a file of the original is one of its sources, which the copy has, or lacks on purpose."""
+        """Whether a file of the original is one of its sources. The copy has these, or lacks them on purpose."""
         if self._known is None:
             with open(self._sources, encoding="utf-8", errors="surrogateescape") as file:
                 self._known = frozenset(json.load(file))
         return below.replace(os.sep, "/") in self._known
 
     def note(self, what: str) -> None:
-        """Leave word for whoever reads the run."""
+        """Leave a note in the witness folder."""
         with open(os.path.join(self.witness, f"{what}-{os.getpid()}"), "w"):
             pass
 
@@ -74,14 +74,14 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 class _CopyFinder:
-    """Asks the other finders, and turns what they find in the original into what the copy has there."""
+    """Asks the other finders, and replaces what they find in the original by the same file of the copy."""
 
     def __init__(self, project: _Project) -> None:
         self._project = project
         self._asking = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """As :meth:`importlib.abc.MetaPathFinder.find_spec`."""
+        """See :meth:`importlib.abc.MetaPathFinder.find_spec`."""
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             if finder is self or find is None or finder in _BUILT_IN:
@@ -112,7 +112,7 @@ class _CopyFinder:
         return spec
 
     def _generated(self, name: str, path: Any) -> Any:
-        """A module that is no source, in the original of a package of the copy."""
+        """A module that a package of the copy lacks and the original has, if it is not one of the sources."""
         folders = []
         for folder in path or ():
             real = os.path.realpath(folder) if isinstance(folder, str) else ""
@@ -129,7 +129,7 @@ _BUILT_IN = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImpo
 
 
 def _redirect_path(project: _Project) -> None:
-    """Map what the search path has of the original, and put the copy before what is installed."""
+    """Replace entries of the original on the search path, and put the copy before installed packages."""
     mapped = []
     for entry in sys.path:
         place = project.mapped(entry)
@@ -144,7 +144,7 @@ def _redirect_path(project: _Project) -> None:
 
 
 def _redirect_finders(project: _Project) -> None:
-    """Map what the finders of editable installations keep: setuptools', and those of the package ``editables``."""
+    """Replace the paths that finders of editable installations keep: those of setuptools and of ``editables``."""
     for finder in sys.meta_path:
         module = sys.modules.get(getattr(finder, "__module__", "") or "")
         for holder, key in ((module, "MAPPING"), (finder, "_redirections")):
@@ -161,7 +161,7 @@ def _redirect_finders(project: _Project) -> None:
 
 
 def _look_back(project: _Project) -> None:
-    """Leave word when a source of the original was imported after all."""
+    """Leave a note if a source of the original was imported all the same."""
     for module in list(sys.modules.values()):
         below = project.relative(getattr(module, "__file__", None))
         if below and project.is_source(below):
@@ -170,7 +170,7 @@ def _look_back(project: _Project) -> None:
 
 
 def _next_sitecustomize() -> None:
-    """Run the module that this one stands before."""
+    """Run the next ``sitecustomize`` on the search path, which this one hides."""
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
@@ -183,7 +183,7 @@ def _install() -> None:
     try:
         with open(os.path.join(os.environ["TESTLORE_RUN"], "project.json"), encoding="utf-8") as file:
             project = _Project(json.load(file))
-    except (KeyError, OSError):  # not one of our runs, or one that is over
+    except (KeyError, OSError):  # this process is not part of a run, or the run has ended
         return
     _redirect_path(project)
     _redirect_finders(project)

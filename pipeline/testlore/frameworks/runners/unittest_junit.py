@@ -1,6 +1,7 @@
 """``python -m unittest``, with a JUnit report: ``python unittest_junit.py REPORT [what unittest takes]``.
 
-It runs in the project's interpreter, whichever that is, so it needs nothing but the standard library.
+It runs in the project's own interpreter, so it needs only the standard library. It stands in a folder of its own, which
+becomes the first entry of the search path: beside it, ``testlore/frameworks/unittest.py`` would hide the real one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _LOAD_FAILURE = "collection failure"  # what pytest calls it
 
 
 class _Result(unittest.TextTestResult):
-    """Notes how each test ended; a test with several faults is one failed case."""
+    """Notes how each test ended. A test that fails in several ways is one failed case."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,7 +55,9 @@ class _Result(unittest.TextTestResult):
         self._mark(test, "failure", "unexpected success")
 
     def _mark(self, test: unittest.TestCase, mark: str, message: str) -> None:
-        if not self.cases or self.cases[-1][0] is not test:  # a class or module whose set-up failed runs no test
+        if (
+            not self.cases or self.cases[-1][0] is not test
+        ):  # the set-up of its class or module failed, so it never started
             self.cases.append([test, "", ""])
         if self.cases[-1][1] in ("", "skipped"):
             self.cases[-1][1:] = [mark, message]
@@ -92,7 +95,7 @@ def _write(path: str, cases: list[list[Any]]) -> None:
 def main() -> int:
     """Run unittest and write the report; exit status 0 when all is well, else 1."""
     report, arguments = sys.argv[1], sys.argv[2:]
-    sys.path[0] = os.getcwd()  # as `python -m unittest` has it
+    sys.path[0] = os.getcwd()  # as with `python -m unittest`
     runner = unittest.TextTestRunner(resultclass=_Result)
     program = unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=runner, exit=False)
     result = program.result

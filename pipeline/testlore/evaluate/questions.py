@@ -1,7 +1,7 @@
-"""Cases from a git history: a commit's subject asks, and the tests that this commit added are the right answer.
+"""Questions from a git history: a commit's subject asks for the tests that this commit added.
 
 Nothing of the repository is run: hooks, pager, external diffs, text converters, signature programs and transports are
-turned off, and its files are read as text only.
+off, and its files are read as text only.
 """
 
 from __future__ import annotations
@@ -14,18 +14,14 @@ from typing import IO, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Unusable
+from testlore.frameworks import languages
 
-MOST_CASES = 200
+MOST_QUESTIONS = 200
 MOST_HUNKS = 6
-MOST_CHARACTERS = 1_200  # UTF-16 code units, as many as a pattern of the canonical store may have
+MOST_CHARACTERS = 1_200  # UTF-16 code units; a pattern of the canonical store may have as many
 
 _LEAST_WORDS = 3
 _LATEST = 253402300799  # the last second of the year 9999; a commit may claim any time
-_LANGUAGES = {
-    **dict.fromkeys((".py",), "python"),
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
-    **dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), "typescript"),
-}
 _TEST_FOLDER = re.compile(r"(^|/)(tests?|testing|__tests__|specs?)/", re.IGNORECASE)
 _TEST_NAME = re.compile(r"^(test[_-].*|tests?|.*[._-](test|tests|spec))$", re.IGNORECASE)
 _PYTHON_TEST = re.compile(r"^\s*(async\s+)?def\s+test|^\s*class\s+Test", re.MULTILINE)
@@ -48,14 +44,14 @@ _LOG = (
 )
 
 
-class Case(NamedTuple):
-    """One case.
+class Question(NamedTuple):
+    """A question whose right answer is known.
 
     Attributes:
-        commit: its full id.
+        commit: the full id of the commit.
         time: when it was committed, in seconds since the epoch.
-        query: its subject without issue numbers.
-        tests: the added lines of its test files that hold a test.
+        query: the commit's subject, without issue numbers.
+        tests: the right answer: the lines that the commit added to test files, of hunks with a test.
         language: of the tests: ``python``, ``javascript``, ``typescript`` or ``mixed``.
     """
 
@@ -67,14 +63,14 @@ class Case(NamedTuple):
 
 
 class _Hunk(NamedTuple):
-    """Lines that a commit added, one after the other, to a test file."""
+    """Neighbouring lines that a commit added to a test file."""
 
     language: str
     text: str
 
 
 def head(repository: str) -> str:
-    """The id of the commit that the history is read from.
+    """The id of the newest commit of the history.
 
     Raises:
         Unusable: ``call-invalid``: there is no history.
@@ -89,32 +85,32 @@ def head(repository: str) -> str:
     return output.decode("ascii").strip()
 
 
-def read(repository: str) -> list[Case]:
-    """The cases of a repository, newest first, at most :data:`MOST_CASES`.
+def read(repository: str) -> list[Question]:
+    """The questions of a repository, newest first, at most :data:`MOST_QUESTIONS`.
 
     Raises:
         Unusable: ``call-invalid``: there is no history.
     """
     head(repository)
-    found: list[Case] = []
+    found: list[Question] = []
     with _git(repository, *_LOG) as process:
         assert process.stdout is not None
         for commit, time, subject, hunks in _commits(process.stdout):
             query = clean(subject)
             telling = [hunk for hunk in hunks if holds_test(hunk.language, hunk.text)][:MOST_HUNKS]
             if query and telling:
-                languages = {hunk.language for hunk in telling}
+                spoken = {hunk.language for hunk in telling}
                 tests = _cut("\n".join(hunk.text for hunk in telling))
                 found.append(
-                    Case(
+                    Question(
                         commit,
                         min(max(time, 0), _LATEST),
                         query,
                         tests,
-                        languages.pop() if len(languages) == 1 else "mixed",
+                        spoken.pop() if len(spoken) == 1 else "mixed",
                     )
                 )
-                if len(found) == MOST_CASES:
+                if len(found) == MOST_QUESTIONS:
                     process.kill()
                     break
         else:
@@ -130,7 +126,7 @@ def _cut(tests: str) -> str:
 
 
 def clean(subject: str) -> str:
-    """A commit's subject as a query; empty when it teaches nothing: bumps, releases, reverts, merges, and few words."""
+    """A commit's subject as a query; empty for bumps, releases, reverts and merges, and for less than three words."""
     if _NO_LESSON.search(subject):
         return ""
     for noise in (_ISSUE, _BARE_ISSUE, _CLOSING):
@@ -140,14 +136,16 @@ def clean(subject: str) -> str:
 
 
 def test_language(path: str) -> str:
-    """The language of a test file, or nothing where ``path`` is none."""
+    """The language of a test file; empty when ``path`` is not a test's, or of a language that we do not know."""
     stem, ending = os.path.splitext(os.path.basename(path))
-    language = _LANGUAGES.get(ending.lower(), "")
+    language = languages.language(path)
+    if language == "other" or ending.lower() == ".pyi":  # a stub holds no test
+        return ""
     return language if _TEST_FOLDER.search(path) or _TEST_NAME.match(stem) else ""
 
 
 def holds_test(language: str, text: str) -> bool:
-    """Whether lines of code begin a test."""
+    """Whether a test begins in these lines of code."""
     return bool((_PYTHON_TEST if language == "python" else _JAVASCRIPT_TEST).search(text))
 
 
@@ -171,7 +169,7 @@ def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
 
 
 def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
-    """Each commit of git's log: id, time, subject, and what it added to test files."""
+    """The commits of git's log, each as its id, time and subject, and the hunks that it added to test files."""
     commit: tuple[str, int, str, list[_Hunk]] | None = None
     language = ""
     for line in lines:
@@ -193,10 +191,14 @@ def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
 
 
 def _added(lines: IO[bytes], count: int) -> str:
-    """The lines that a hunk of so many removed and added lines adds; whatever they hold, they are no headers."""
+    """The lines that a hunk adds. Its lines are counted, since one may look like a header.
+
+    Args:
+        count: how many lines the hunk removes and adds.
+    """
     added = []
     for line in lines:
-        if line.startswith(b"\\"):  # "No newline at end of file" is no line of it
+        if line.startswith(b"\\"):  # "No newline at end of file" does not count
             continue
         if line.startswith(b"+"):
             added.append(line[1:].decode("utf-8", "replace").rstrip("\r\n"))

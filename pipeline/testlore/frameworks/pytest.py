@@ -1,0 +1,71 @@
+"""pytest: finds the tests itself, and writes JUnit XML itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from testlore.frameworks import FILES, Command, ProjectFiles, ReportWords, programs, python, with_options
+
+NAME = "pytest"
+IS_PYTHON = True
+TOOL_FILES: tuple[str, ...] = python.TOOL_FILES
+TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
+PROTECTED: tuple[str, ...] = (*python.PROTECTED, "pytest.toml", ".pytest.toml", ".pytest.ini")
+REPORT = ReportWords(
+    # Modules that could not be imported, or were skipped as a whole.
+    file_messages=("collection failure", "collection skipped"),
+    runner_names=(("pytest", "internal"),),
+    teardown_messages=("failed on teardown with",),
+    nameless_suites=("pytest",),
+)
+
+_MEANT_FOR_ALL = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # what a user sets for each run
+
+program = python.program
+is_test_file = python.is_test_file
+
+
+def runs(runner: Sequence[str]) -> bool:
+    """Whether a runner names pytest."""
+    return NAME in programs(runner)
+
+
+def fits(files: ProjectFiles) -> bool:
+    """Whether there is a file of pytest's, or one that names it."""
+    return files.has("pytest.ini", "conftest.py", "tests/conftest.py") or files.mention(
+        "pytest", "pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt"
+    )
+
+
+def default_runner() -> list[str]:
+    """``python -m pytest``."""
+    return [sys.executable, "-m", "pytest", FILES]
+
+
+def with_report(runner: list[str], report: str) -> Command:
+    """The runner with ``--junitxml``."""
+    return Command(with_options(runner, "pytest", [f"--junitxml={report}"]), {})
+
+
+def told(runner: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The test files that pytest is told: none."""
+    return []
+
+
+def ran_to_end(status: int) -> bool:
+    """Whether pytest ran every test: above 1 it was interrupted, misused or broken."""
+    return status in (0, 1)
+
+
+def environment(copy: str) -> dict[str, str]:
+    """Options for every pytest that a run starts: it writes no cache, and its report names the file of each case."""
+    import shlex
+
+    # Only the older family of pytest's reports names files.
+    return {"PYTEST_ADDOPTS": f"-p no:cacheprovider -o junit_family=xunit1 --rootdir={shlex.quote(copy)}"}
+
+
+def is_outer(variable: str) -> bool:
+    """Whether a variable is what an outer pytest says to its own children."""
+    return python.is_outer(variable) or (variable.startswith("PYTEST_") and variable not in _MEANT_FOR_ALL)

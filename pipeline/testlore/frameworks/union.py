@@ -1,0 +1,57 @@
+"""What holds in every project, whatever its framework: a custom runner may start any of them, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import chain
+
+from testlore.frameworks import NAMES, UNKNOWN, Framework, ReportWords, framework
+
+
+def every() -> tuple[Framework, ...]:
+    """All frameworks; this imports every module."""
+    return tuple(map(framework, NAMES))
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file is a test by the naming rules of the frameworks that we know."""
+    return any(rule(path) for rule in _naming_rules())
+
+
+@cache
+def _naming_rules() -> tuple[Callable[[str], bool], ...]:
+    """Every rule once, without the guess for projects whose framework is unknown."""
+    return tuple({one.is_test_file: None for one in every() if one.NAME != UNKNOWN})
+
+
+@cache
+def report_words() -> ReportWords:
+    """The words of a report that do not stand for a test case."""
+    return ReportWords(*(tuple(chain(*words)) for words in zip(*(one.REPORT for one in every()), strict=True)))
+
+
+def environment(copy: str) -> dict[str, str]:
+    """The variables that a run needs.
+
+    Args:
+        copy: the folder that the suite runs in.
+    """
+    return {name: value for one in every() for name, value in one.environment(copy).items()}
+
+
+def is_outer(variable: str) -> bool:
+    """Whether an environment variable comes from an outer test run, and must not reach our runs."""
+    return any(one.is_outer(variable) for one in every())
+
+
+def decides_runs(name: str) -> bool:
+    """Whether a file of this name is a tool file of some framework."""
+    return any(name in one.TOOL_FILES for one in every())
+
+
+def is_protected(name: str) -> bool:
+    """Whether a patch may change a file of this name only if it says so."""
+    if any(name in one.TEST_SUPPORT for one in every()):
+        return False
+    return any(name in one.TOOL_FILES or name in one.PROTECTED for one in every())
