@@ -24,6 +24,7 @@ from doit.reporter import ConsoleReporter
 
 from testlore import cli, doitdb, embedding, engines, stages
 from testlore.cache import DOIT_DATABASE, EMBEDDINGS, VALIDATED, Cache
+from testlore.commands import recall as recall_command
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.project import settings
@@ -187,8 +188,10 @@ def _evaluate() -> Outcome:
     if form not in ("table", "json"):
         return _refused(f"format is {form!r}; allowed: table, json")
     here = doit.get_initial_workdir() or os.getcwd()
-    target = None if chart is None else os.path.join(here, chart)
-    return _failed(cli.evaluate(os.path.join(here, repo), _root(), form, target))
+    words = ["evaluate", f"--repo={os.path.join(here, repo)}", f"--root={_root()}"]
+    if chart is not None:
+        words.append(f"--chart={os.path.join(here, chart)}")
+    return _failed(cli.main([*words, *(["--json"] if form == "json" else [])]))
 
 
 def task_learn() -> Task:
@@ -218,13 +221,10 @@ def _evidence(command: str) -> Callable[[], Outcome]:
             wrong = wrong or "source is missing; give it as in: doit merge source=../other-worktree"
         if wrong:
             return _refused(wrong)
-        from testlore.commands import evidence
-
-        if source is not None:
-            source = os.path.join(doit.get_initial_workdir() or os.getcwd(), source)
-        ended = evidence.run(command, {"root": _root(), "json": form == "json", "source": source})
-        cli.say(ended.output, ended.notes)
-        return _failed(ended.status)
+        words = [command, f"--root={_root()}", *(["--json"] if form == "json" else [])]
+        if command == "merge":
+            words.append(f"--from={os.path.join(doit.get_initial_workdir() or os.getcwd(), source)}")
+        return _failed(cli.main(words))
 
     return action
 
@@ -243,11 +243,8 @@ def _generate() -> Outcome:
         wrong = wrong or f"validate is {validate!r}; allowed: 1 or 0"
     if wrong:
         return _refused(wrong)
-    from testlore.commands import generate
-
-    ended = generate.generate({"root": _root(), "json": form == "json", "validate": validate == "1"})
-    cli.say(ended.output, ended.notes)
-    return _failed(ended.status)
+    words = ["generate", f"--root={_root()}", *(["--json"] if form == "json" else [])]
+    return _failed(cli.main([*words, *(["--validate"] if validate == "1" else [])]))
 
 
 def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], Outcome]:
@@ -295,11 +292,11 @@ def _recall() -> Outcome:
     query, form = doit.get_var("query"), doit.get_var("format", "table")
     if query is None and "recall" not in sys.argv:  # a host's plain `doit` runs every task, and asked nothing
         return None
-    limit = cli.number(doit.get_var("limit", call.DEFAULT_LIMIT))
-    max_chars = cli.number(doit.get_var("max_chars", call.DEFAULT_MAX_CHARS))
+    limit = recall_command.whole_number(doit.get_var("limit", call.DEFAULT_LIMIT))
+    max_chars = recall_command.whole_number(doit.get_var("max_chars", call.DEFAULT_MAX_CHARS))
     unknown = _unknown_variables(near_misses_only=False)
     if form not in call.FORMATS:
-        wrong = f"format is {form!r}; allowed: {', '.join(call.FORMATS)}"
+        wrong, form = f"format is {form!r}; allowed: {', '.join(call.FORMATS)}", "table"
     elif query is None:
         wrong = 'query is missing; give it as in: doit recall query="zero boundary"'
     else:
@@ -307,10 +304,10 @@ def _recall() -> Outcome:
     if wrong:
         result = recall.cut(RecallResult([], reason=f"call-invalid: {wrong}"), call.DEFAULT_MAX_CHARS)
     else:
-        explain = cli.number(doit.get_var("explain", 0))
+        explain = recall_command.whole_number(doit.get_var("explain", 0))
         result = stages.answer(_root(), query, limit, max_chars, session=_session, explain=explain)
     try:
-        cli.show(result, form, max_chars if isinstance(max_chars, int) else call.DEFAULT_MAX_CHARS)
+        recall_command.show(result, form, max_chars)
     except OSError as error:
         _tell(f"the answer cannot be written: {error.strerror}")
         return _failed(1)
