@@ -13,7 +13,7 @@ from agents_helpers import GOOD, Crew, kept, shop, tree, write
 from helpers import Project, episode, is_alive, wait_until
 from testlore import agents, canonical, evidence, schemas
 from testlore.agents import generation
-from testlore.agents.worker import Kept, Workers
+from testlore.agents.worker import Transcript, Workers
 from testlore.errors import Refusal
 
 MARKER = "marker_that_only_memory_knows"
@@ -134,10 +134,10 @@ def test_a_memory_that_cannot_be_read_stops_nothing_and_is_told(project: Project
 
 
 def test_a_recall_that_breaks_stops_nothing() -> None:
-    learning = generation.learn("/", "\ud800" * 9, limit=-1, max_chars=6_000)
+    learning = generation.recall_about("/", "\ud800" * 9, limit=-1, max_chars=6_000)
     assert learning["reason"].startswith("call-invalid")
     broken: Any = None
-    learning = generation.learn(broken, "zero", limit=5, max_chars=6_000)
+    learning = generation.recall_about(broken, "zero", limit=5, max_chars=6_000)
     assert learning["records"] == []
 
 
@@ -259,7 +259,7 @@ def test_a_worker_that_takes_too_long_is_ended_with_its_children(project: Projec
     crew.behave(
         "pid = os.fork()\nwith open(here / 'pids', 'a') as file: file.write(f'{os.getpid()}\\n')\ntime.sleep(60)\n"
     )
-    workers = Workers(str(project.root), tuple(crew.argv), Kept(str(project.root)), seconds=2)
+    workers = Workers(str(project.root), tuple(crew.argv), Transcript(str(project.root)), seconds=2)
     with pytest.raises(Refusal, match="worker-failed: architect: no answer within 2 seconds"):
         workers.ask("architect", agents.work_order(project.root))
     pids = [int(line) for line in (crew.folder / "pids").read_text().split()]

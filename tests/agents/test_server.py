@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -314,6 +315,16 @@ def test_standard_output_is_the_protocols_alone(project: Project) -> None:
     assert server.returncode == 0
     assert all(one["jsonrpc"] == "2.0" for one in told)
     assert "ruvector-embedding-command-failed" in json.dumps(told)
+
+
+def test_a_client_that_is_gone_ends_the_server_without_a_traceback(project: Project) -> None:
+    argv = [sys.executable, "-m", "testlore", "mcp", "--root", str(project.root)]
+    nobody_reads, answers = os.pipe()
+    os.close(nobody_reads)
+    ping = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+    with os.fdopen(answers, "w") as stdout:
+        done = subprocess.run(argv, input=ping * 3, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_patterns_with_half_a_character_still_go_over_the_wire(project: Project) -> None:

@@ -12,7 +12,7 @@ from helpers import Project, episode, pattern, reseal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from testlore import RecallResult, canonical, recall, schemas
-from testlore.commands import render
+from testlore.commands import formats
 from testlore.project.provenance import Provenance
 from testlore.ranking import bm25, documents, fusion
 from testlore.ranking.fusion import RankedEpisode
@@ -220,7 +220,7 @@ def test_the_budget_holds_with_explanations(
     found = to_records(ranked, lambda: NOW, tell_finder=model, explain=True)
     whole = RecallResult(found, "ruvector", details, (GENERAL_WARNING,))
     answer = cut(whole, max_chars)
-    printed = render.render(answer, "json", max_chars)
+    printed = formats.render(answer, "json", max_chars)
     assert canonical.utf16_length(printed) <= max_chars
     assert schemas.first_problem("answer", json.loads(printed)) is None
     for record in answer.records:

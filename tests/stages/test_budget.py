@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from testlore import RecallResult, canonical, schemas
-from testlore.commands import render
+from testlore.commands import formats
+from testlore.commands.renderers import terminal
 from testlore.errors import FALLBACKS, UNUSABLE, Fallback
 from testlore.project.provenance import Provenance
 from testlore.ranking.fusion import RankedEpisode
@@ -76,7 +77,7 @@ def answers(draw: st.DrawFn) -> RecallResult:
 @settings(max_examples=300, deadline=None)
 def test_the_json_fits_is_valid_and_keeps_what_must_stay(whole: RecallResult, max_chars: int) -> None:
     answer = cut(whole, max_chars)
-    text = render.render(answer, "json", max_chars)
+    text = formats.render(answer, "json", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     assert text.endswith("}\n")
     value = canonical.loads(text)
@@ -102,7 +103,7 @@ def test_a_larger_budget_never_shows_less(whole: RecallResult, max_chars: int) -
 @given(answers(), budgets)
 @settings(max_examples=150, deadline=None)
 def test_a_prompt_block_fits_the_same_budget_and_stays_fenced(whole: RecallResult, max_chars: int) -> None:
-    text = render.render(cut(whole, max_chars), "prompt", max_chars)
+    text = formats.render(cut(whole, max_chars), "prompt", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     first, last = text.splitlines()[0], text.splitlines()[-1]
     assert first.startswith("BEGIN UNTRUSTED TEST HISTORY ")
@@ -115,9 +116,9 @@ def test_a_prompt_block_fits_the_same_budget_and_stays_fenced(whole: RecallResul
 @given(answers())
 @settings(max_examples=150, deadline=None)
 def test_the_table_fits_80_columns_and_moves_no_cursor(whole: RecallResult) -> None:
-    text = render.render(cut(whole, MAX_MAX_CHARS), "table", MAX_MAX_CHARS)
+    text = formats.render(cut(whole, MAX_MAX_CHARS), "table", MAX_MAX_CHARS)
     assert not any(char in text for char in "\x1b\u202e\r")
-    assert max(map(render.width, text.splitlines())) <= 80
+    assert max(map(terminal.width, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("reason", sorted(UNUSABLE))
@@ -125,7 +126,7 @@ def test_the_table_fits_80_columns_and_moves_no_cursor(whole: RecallResult) -> N
 @settings(max_examples=30, deadline=None)
 def test_a_reason_fits_too(reason: str, detail: str, max_chars: int) -> None:
     answer = cut(RecallResult([], reason=f"{reason}: {detail * 9}"), max_chars)
-    text = render.render(answer, "json", max_chars)
+    text = formats.render(answer, "json", max_chars)
     assert canonical.utf16_length(text) <= max_chars
     value = canonical.loads(text)
     validator().validate(value)

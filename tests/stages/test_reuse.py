@@ -484,7 +484,8 @@ def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: 
 
 def test_a_long_lived_process_asks_one_worker_again_and_leaves_none(project: Project) -> None:
     asking = (
-        "import os, subprocess; from testlore import recall; from testlore.engines import pool; start = pool.Child.__init__; starts = [];"
+        "import os, subprocess; from testlore import recall; from testlore.engines import pool;"
+        "start = pool.Child.__init__; starts = [];"
         "pool.Child.__init__ = lambda self, *a, **k: (starts.append(1), start(self, *a, **k))[1];"
         "answers = [recall('.', 'zero boundary') for _ in range(3)]; first = len(starts);"
         "answers += [recall('.', query) for query in ('cents', 'unicode accents')];"

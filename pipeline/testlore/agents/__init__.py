@@ -1,6 +1,6 @@
-"""For agents: generation that remembers, and an MCP server that answers from memory.
+"""For coding agents: `generate`, which asks them for tests, and an MCP server, which answers them from memory.
 
-Nothing here is imported when a memory is asked.
+A recall imports nothing of this.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import os
 from typing import Any
 
 from testlore.agents import generation as _generation
-from testlore.agents.generation import Generated
+from testlore.agents.generation import Generation
 from testlore.project.safe_files import existing_folder
 
-__all__ = ["Generated", "generate", "work_order"]
+__all__ = ["Generation", "generate", "work_order"]
 
 Root = str | os.PathLike[str]
 
 
-def generate(root: Root) -> Generated:
-    """Let the configured workers propose tests, and stage them; :func:`testlore.evidence.validate` then runs them.
+def generate(root: Root) -> Generation:
+    """Let the configured worker propose tests, and stage them. :func:`testlore.evidence.validate` then runs them.
 
     Args:
         root: the project's folder, with ``tddswarm.requirements.md`` and an ``agent`` in its configuration.
 
     Raises:
-        Refusal: something is missing, a worker failed or answered what it must not, or the project changed meanwhile;
-            the text names the role, the field and the rule, and where the answers are kept.
+        Refusal: something is missing, a worker failed or gave a wrong answer, or the project changed meanwhile. The
+            text names the role, the field and the rule, and where the answers are kept.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
     folder = os.path.abspath(existing_folder(root))
@@ -33,7 +33,7 @@ def generate(root: Root) -> Generated:
 
 
 def work_order(root: Root) -> dict[str, Any]:
-    """The request that the architect would be sent; no worker is asked.
+    """The request for the architect. No worker is asked.
 
     Raises:
         Refusal: ``requirements-missing``, ``context-missing``.

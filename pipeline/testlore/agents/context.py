@@ -1,4 +1,4 @@
-"""What workers are shown of a project: requirements, and source and test files without what looks like a secret."""
+"""What workers are shown of a project: its requirements, and its source and test files with secrets masked."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Context(NamedTuple):
     """What workers are shown.
 
     Attributes:
-        files: each ``{"file": path, "content": text}``, in the order of their paths.
+        files: each ``{"file": path, "content": text}``, sorted by path.
         masked: the paths of those in which something was masked.
-        secret: the paths of files that were left out since their names speak of secrets.
-        dropped: the paths of files for which there was no room, or that are no text.
+        secret: the paths of the files that are left out because their names speak of secrets.
+        dropped: the paths of the files that are left out because there is no room, or they are no text.
     """
 
     files: list[dict[str, str]]
@@ -42,10 +42,10 @@ class Context(NamedTuple):
 
 
 def requirements(root: str) -> str:
-    """The independent expectations that tests are derived from.
+    """The text of the requirements, which say what is expected independently of the code.
 
     Raises:
-        Refusal: ``requirements-missing``: there is no such file, or it is not what it must be.
+        Refusal: ``requirements-missing``: there is no such file, or it is too long, blank or no UTF-8.
     """
     try:
         data = safe_files.read_file(root, REQUIREMENTS_FILE, MAX_BYTES)
@@ -69,10 +69,14 @@ def requirements(root: str) -> str:
 
 
 def collect(root: str, wanted: str) -> Context:
-    """The source and test files that workers are shown, the same for the same project.
+    """Collect the source and test files that workers are shown. The same project gives the same files.
 
-    When there is no room for all, the files whose paths share the most words with ``wanted`` come first, sources and
-    tests by turns; a file that does not fit is left out whole.
+    When there is no room for all, the files whose paths share the most words with ``wanted`` come first, a source and
+    a test in turn. A file that does not fit is left out whole.
+
+    Args:
+        root: the project.
+        wanted: a text, such as the requirements.
 
     Raises:
         Refusal: ``context-missing``: there is no file to show.
@@ -108,7 +112,7 @@ def collect(root: str, wanted: str) -> Context:
 
 
 def _read(root: str, path: str, room: int) -> str | None:
-    """A file's text; nothing of one that is too long, is no text, or cannot be read safely."""
+    """A file's text, or ``None`` when it is too long, no text, or cannot be read safely."""
     try:
         if os.lstat(os.path.join(root, path)).st_size > room:
             return None

@@ -1,11 +1,11 @@
-"""``generate``: an architect, up to twelve authors and an independent reviewer propose tests, which are then staged.
+"""``generate``: an architect, up to twelve authors and an independent reviewer propose tests, which are staged.
 
 ::
 
     requirements, context, memory -> architect -> authors -> reviewer -> candidate
                                      (memory)     (memory)   (no memory)
 
-Memory is advice to those who propose. Whoever judges is not told of it, and nothing of it decides what is accepted.
+Memory advises those who propose. The reviewer is told nothing of it, and it never decides what is accepted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from testlore import canonical, evidence, frameworks
 from testlore.agents import context
 from testlore.agents.context import Context
-from testlore.agents.worker import Kept, Workers
+from testlore.agents.worker import Transcript, Workers
 from testlore.errors import Refusal, Unusable
 from testlore.evidence import patch
 from testlore.frameworks import Framework
@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 128 << 10
 _ARCHITECT = {"limit": 5, "max_chars": 12_000}
 _AUTHOR = {"limit": 3, "max_chars": 8_000}
 
-#: What to do where no agent is configured.
+#: What to do when no agent is configured.
 ASK_FOR_AGENT = (
     f"agent in {settings.CONFIG_FILE} is missing; allowed: the arguments of a command that reads a request from "
     'standard input and writes its answer to standard output, such as ["python3", "tools/worker.py"]'
@@ -46,14 +46,14 @@ Tell = Callable[[str], None]
 
 
 class Order(NamedTuple):
-    """What a generation begins with.
+    """What a generation starts from.
 
     Attributes:
         settings: the project's configuration.
-        provenance: the project's, before any worker was asked.
-        requirements: what the tests are derived from.
+        provenance: the project's provenance before any worker is asked.
+        requirements: the text that tests are derived from.
         context: what workers are shown of the project.
-        learning: what the memory told for the architect.
+        learning: what the memory says to the architect.
     """
 
     settings: Settings
@@ -67,17 +67,17 @@ class Order(NamedTuple):
         return request("architect", {**self.shared(), "learning": self.learning})
 
     def shared(self) -> Json:
-        """What every request holds."""
+        """The part that every request has."""
         return {"requirements": self.requirements, "context": self.context.files}
 
 
 class Task(NamedTuple):
-    """What became of one of the architect's tasks.
+    """One of the architect's tasks, and what its author made of it.
 
     Attributes:
         subject: the file of the context that it is about.
         files: the paths of the tests that its author proposed.
-        learning: what the memory told for it.
+        learning: what the memory said to its author.
     """
 
     subject: str
@@ -85,14 +85,14 @@ class Task(NamedTuple):
     learning: Json
 
 
-class Generated(NamedTuple):
-    """A generation that was staged.
+class Generation(NamedTuple):
+    """A generation whose candidate is staged.
 
     Attributes:
-        id: the candidate.
-        tasks: the architect's, in its order.
+        id: the candidate's id.
+        tasks: the architect's tasks, in its order.
         review: the reviewer's ``accepted``, ``findings`` and ``oracle``.
-        order: what it began with.
+        order: what it started from.
     """
 
     id: str
@@ -107,7 +107,7 @@ def request(role: str, body: Json) -> Json:
 
 
 def prepare(root: str) -> Order:
-    """Gather what workers are told, and remember the state of the project.
+    """Collect what workers are told, and take the project's provenance.
 
     Raises:
         Refusal: ``requirements-missing``, ``context-missing``.
@@ -118,36 +118,36 @@ def prepare(root: str) -> Order:
     requirements = context.requirements(root)
     shown = context.collect(root, requirements)
     subjects = " ".join(one["file"] for one in shown.files)
-    return Order(configured, before, requirements, shown, learn(root, requirements, subjects, **_ARCHITECT))
+    return Order(configured, before, requirements, shown, recall_about(root, requirements, subjects, **_ARCHITECT))
 
 
-def run(root: str, order: Order, tell: Tell) -> Generated:
+def run(root: str, order: Order, tell: Tell) -> Generation:
     """Ask the workers, and stage what they propose.
 
     Args:
-        order: what :func:`prepare` gathered.
-        tell: is told in a line what a person may want to know meanwhile.
+        order: what :func:`prepare` returned.
+        tell: called with a line of progress for each request.
 
     Raises:
-        Refusal: no agent is configured, a worker failed or answered what it must not, or the project is another one
-            than before; the text names the role, the field and the rule, and where the answers are kept.
+        Refusal: no agent is configured, a worker failed or gave a wrong answer, or the project has changed since
+            :func:`prepare`. The text names the role, the field and the rule, and where the answers are kept.
         Unusable: ``configuration-invalid``.
     """
     if not order.settings.agent:
         raise Refusal("agent-missing", ASK_FOR_AGENT)
-    kept = Kept(root)
-    workers = Workers(root, order.settings.agent, kept)
+    transcript = Transcript(root)
+    workers = Workers(root, order.settings.agent, transcript)
     try:
         made = _generate(root, order, workers, tell)
     except (Refusal, Unusable) as failure:
-        where = f"; what was produced so far is kept in {kept.folder}" if kept.used else ""
+        where = f"; what was produced so far is kept in {transcript.folder}" if transcript.used else ""
         raise type(failure)(failure.reason, f"{failure.detail}{where}") from None
-    kept.remove()
+    transcript.remove()
     return made
 
 
-def _generate(root: str, order: Order, workers: Workers, tell: Tell) -> Generated:
-    tell(f"architect: {len(order.context.files)} files, {_told(order.learning)}")
+def _generate(root: str, order: Order, workers: Workers, tell: Tell) -> Generation:
+    tell(f"architect: {len(order.context.files)} files, {_recalled(order.learning)}")
     tasks = workers.ask("architect", order.work_order())["tasks"]
     shown = {one["file"] for one in order.context.files}
     for position, task in enumerate(tasks):
@@ -165,19 +165,22 @@ def _generate(root: str, order: Order, workers: Workers, tell: Tell) -> Generate
         Task(task["subject"], [file["path"] for file in files], learning)
         for task, (files, learning) in zip(tasks, done, strict=True)
     ]
-    return Generated(candidate, made, review, order)
+    return Generation(candidate, made, review, order)
 
 
 def _ask_authors(
     root: str, order: Order, workers: Workers, tasks: list[Json], tell: Tell
 ) -> list[tuple[list[Json], Json]]:
-    """The files of each task's author, and what it was told; after a failure the authors at work still finish."""
+    """For each task its author's files, and what the memory said to the author.
+
+    After a failure no further author is asked; those at work still finish.
+    """
     framework = frameworks.of_project(root, order.settings)
 
     def author(number: int, task: Json) -> tuple[list[Json], Json]:
         name = f"author {number}"
-        learning = learn(root, task["subject"], task["instructions"], order.requirements, **_AUTHOR)
-        tell(f"{name} of {len(tasks)}: {task['subject']}, {_told(learning)}")
+        learning = recall_about(root, task["subject"], task["instructions"], order.requirements, **_AUTHOR)
+        tell(f"{name} of {len(tasks)}: {task['subject']}, {_recalled(learning)}")
         asked = request("author", {**order.shared(), "task": task, "learning": learning})
         files = workers.ask(name, asked)["files"]
         for position, file in enumerate(files):
@@ -211,7 +214,7 @@ def _check_file(root: str, framework: Framework, name: str, position: int, file:
 
 
 def _check_together(done: list[tuple[list[Json], Json]]) -> None:
-    """Refuse authors whose files do not go together, in the name of the first one that does not fit."""
+    """Refuse files that do not go together, in the name of the first author whose files do not fit the earlier ones."""
     paths: list[str] = []
     for number, (files, _) in enumerate(done, 1):
         for position, file in enumerate(files):
@@ -231,17 +234,17 @@ def _wrong(name: str, was: str, allowed: str) -> Refusal:
     return Refusal("worker-answer-invalid", f"{name}: {was}; allowed: {allowed}")
 
 
-def learn(root: str, *about: str, limit: int, max_chars: int) -> Json:
-    """What the memory tells about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
+def recall_about(root: str, *about: str, limit: int, max_chars: int) -> Json:
+    """What the memory says about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
     try:
         return ask(root, query_of(*about), limit, max_chars).to_dict()
-    except Exception as error:  # memory is advice: nothing that goes wrong with it stops a generation
+    except Exception as error:  # memory is advice: no fault of it stops a generation
         warnings = [GENERAL_WARNING, f"Recall failed: {type(error).__name__}"]
         return {"records": [], "advisoryOnly": True, "retrieval": "deterministic-lexical", "warnings": warnings}
 
 
 def query_of(*about: str) -> str:
-    """One query of several texts, each cut so that no long one crowds out the others."""
+    """One query made of several texts. Long ones are cut, so that each has its share of the room."""
     room = MAX_QUERY_CHARACTERS - (len(about) - 1)
     cut = dict.fromkeys(range(len(about)), "")
     by_length = sorted(cut, key=lambda at: canonical.utf16_length(about[at]))
@@ -252,16 +255,16 @@ def query_of(*about: str) -> str:
     return "\n".join(cut.values())
 
 
-def _told(learning: Json) -> str:
-    """What a worker was told by the memory, in a few words."""
+def _recalled(learning: Json) -> str:
+    """What the memory says to a worker, in a few words."""
     if "reason" in learning:
         return f"nothing recalled: {learning['reason']}"
     count = len(learning["records"])
     return f"{count} episode{'' if count == 1 else 's'} recalled by {learning['retrieval']}"
 
 
-def to_dict(made: Generated) -> Json:
-    """A generation as its JSON is printed."""
+def to_dict(made: Generation) -> Json:
+    """A generation as JSON is printed of it."""
     return {
         "id": made.id,
         "tasks": [
@@ -279,6 +282,6 @@ def to_dict(made: Generated) -> Json:
 
 
 def _summary(learning: Json) -> Json:
-    """What a worker was told: which episodes, and how they were found or why not."""
+    """What the memory said to a worker: which episodes, and how they were found or why none was."""
     ids = [record["id"] for record in learning["records"]]
     return {"records": ids, **{key: learning[key] for key in ("retrieval", "reason") if key in learning}}

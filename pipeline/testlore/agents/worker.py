@@ -1,7 +1,7 @@
-"""The worker: the ``agent`` command of the configuration, asked once a role, and what it answered.
+"""The worker: the configuration's ``agent`` command, which is started once for each request, and what it answers.
 
-It is started without a shell in the project's root, and killed with its whole process group when its time is over or
-its answer too long. That limits a failure. It is no sandbox: a worker runs as you, and may read and write what you may.
+It is started without a shell in the project's root. When it takes too long or answers too much, it is killed with its
+whole process group. That limits a failure. It is no sandbox: a worker runs as you, and may do whatever you may.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ MAX_ANSWER_BYTES = 2 << 20
 _LAST_WORDS = 400  # characters of standard error in a message
 
 
-class Kept:
-    """What the workers of one generation answered, kept as it comes in, for inspection when the generation fails.
+class Transcript:
+    """The answers of one generation's workers. They are written as they come in, to be read when the generation fails.
 
     Args:
         root: the project.
 
     Attributes:
-        folder: where, below the root.
-        used: whether anything is kept.
+        folder: where they lie, below the root.
+        used: whether any was written.
     """
 
     def __init__(self, root: str) -> None:
@@ -45,7 +45,7 @@ class Kept:
         self._root = root
 
     def write(self, name: str, data: bytes) -> None:
-        """Keep what a worker wrote.
+        """Write what a worker wrote into a new file.
 
         Raises:
             Refusal: ``generation-unsafe``, ``generation-unwritable``.
@@ -57,10 +57,10 @@ class Kept:
             self.used = True
 
     def remove(self) -> None:
-        """Keep nothing any longer: what was made of the answers is staged."""
+        """Remove all of it, once the candidate is staged."""
         with self._disk():
             shutil.rmtree(safe_files.safe_path(self._root, self.folder), ignore_errors=True)
-            with contextlib.suppress(OSError):  # another generation's answers may lie beside it
+            with contextlib.suppress(OSError):  # it may hold another generation's answers
                 os.rmdir(safe_files.safe_path(self._root, FOLDER))
 
     @contextlib.contextmanager
@@ -74,40 +74,41 @@ class Kept:
 
 
 class Workers:
-    """Asks workers, several threads at once.
+    """Starts workers, and asks them. Several threads may ask at once.
 
     Args:
         root: the project, where they are started.
         argv: the program and its arguments.
-        kept: takes what they wrote.
+        transcript: where their answers are kept.
         seconds: how long each may take.
     """
 
-    def __init__(self, root: str, argv: tuple[str, ...], kept: Kept, seconds: float = SECONDS) -> None:
+    def __init__(self, root: str, argv: tuple[str, ...], transcript: Transcript, seconds: float = SECONDS) -> None:
         self._root = root
         self._argv = argv
-        self._kept = kept
+        self._transcript = transcript
         self._seconds = seconds
         self._lock = threading.Lock()
         self._running: set[Child] = set()
         self._stopped = False
 
     def ask(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a worker its request, and return its answer, which is valid under the role's schema.
+        """Send a worker a request, and return its answer, which the role's schema allows.
 
         Args:
-            name: what the worker is called in messages and files: its role, and which of several.
+            name: the worker's name in messages and files: its role, and a number where there are several.
             request: as ``schemas/agent-request.schema.json`` describes it.
 
         Raises:
             Refusal: ``agent-missing``: the program cannot be started. ``worker-failed``: it took too long, wrote too
-                much or ended badly. ``worker-answer-invalid``. The text names the role, and the field and the rule.
+                much or ended badly. ``worker-answer-invalid``. ``generation-unsafe``, ``generation-unwritable``. The
+                text names the role, the field and the rule.
         """
         done = self._run(canonical.to_bytes(canonical.dumps(request) + "\n"))
         stem = name.replace(" ", "-")
-        self._kept.write(f"{stem}.stdout", done.stdout)
+        self._transcript.write(f"{stem}.stdout", done.stdout)
         if done.stderr:
-            self._kept.write(f"{stem}.stderr", done.stderr)
+            self._transcript.write(f"{stem}.stderr", done.stderr)
         problem = self._problem(done)
         if problem:
             raise Refusal("worker-failed", f"{name}: {problem}")
@@ -124,7 +125,7 @@ class Workers:
         return valid
 
     def stop(self) -> None:
-        """End every worker that runs, and start no other one; whoever asked them is told that they failed."""
+        """End every worker that runs, and start no more. Threads that wait in :meth:`ask` get ``worker-failed``."""
         with self._lock:
             self._stopped = True
             for child in self._running:
@@ -150,7 +151,7 @@ class Workers:
                 self._running.discard(child)
 
     def _problem(self, done: Completion) -> str:
-        """What is wrong with how a worker ended."""
+        """Why a worker failed; empty when it did not."""
         if done.timed_out:
             return f"no answer within {self._seconds:g} seconds"
         if done.flooded:

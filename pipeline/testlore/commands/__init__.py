@@ -1,1 +1,79 @@
-"""One command of the command line a file: arguments in, one call, output out."""
+"""The commands, one a file: arguments in, one call, an answer out.
+
+A command's module has
+
+- ``HELP``: what it does, in one line;
+- ``EXAMPLES``: one or two command lines, with which ``--help`` ends;
+- ``add_arguments(parser)``: adds what it takes beside ``--root``;
+- ``run(arguments)``: does it, and returns the exit status. What takes long to import is imported there.
+
+One more command is one more such module, and its name in :data:`NAMES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from testlore.commands import formats, output
+from testlore.errors import Refusal, Unusable
+
+if TYPE_CHECKING:
+    import argparse
+
+#: Every command, in the order of ``testlore --help``.
+NAMES = (
+    *("recall", "evaluate", "doctor"),
+    *("stage", "validate", "candidates", "learn", "export", "forget", "merge"),
+    *("generate", "mcp", "clean"),
+)
+
+
+class Answer(NamedTuple):
+    """What a command answers.
+
+    Attributes:
+        value: what ``--json`` prints.
+        text: the same for people, without a final newline.
+        notes: what goes to standard error besides.
+        status: the exit status: 0 answered, 1 the candidate or the memory is not as it must be, 2 the call is wrong.
+    """
+
+    value: Any
+    text: str
+    notes: str = ""
+    status: int = 0
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
+    """Do the work of a command, print what it answers or why it was refused, and return the exit status.
+
+    Raises:
+        OSError: the answer cannot be written.
+    """
+    try:
+        answer = work()
+    except (Refusal, Unusable) as problem:
+        answer = _refused(problem)
+    except UnicodeEncodeError as error:
+        if error.encoding == "utf-8":
+            raise
+        answer = _refused(Refusal("call-invalid", f"the locale has no {error.object[error.start]!a}; allowed: UTF-8"))
+    if answer.notes:
+        output.warn(answer.notes)
+    if as_json:
+        output.write(formats.to_json(answer.value))
+    elif answer.text:
+        from testlore.commands.renderers.terminal import printable
+
+        output.write(f"{printable(answer.text)}\n")
+    return answer.status
+
+
+def _refused(problem: Refusal | Unusable) -> Answer:
+    return Answer({"reason": str(problem)}, "", f"testlore: {problem}", problem.exit_status)

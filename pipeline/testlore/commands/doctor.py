@@ -1,161 +1,48 @@
-"""``testlore doctor``: what is installed, which engine answers, and if it falls back: why, and what to do."""
+"""``testlore doctor``: what is installed, which engine answers, and what to do if none does."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from testlore import __version__, canonical, engines
-from testlore.cache import FOLDER
-from testlore.embedding import semantic
-from testlore.errors import Fallback, Unusable
-from testlore.memory import store
-from testlore.project import settings, snapshot
-from testlore.project.safe_files import existing_folder
-from testlore.stages.session import Session
+from testlore.commands import Answer, add_json, respond
 
-_PROBE_WORDS = 8
+if TYPE_CHECKING:
+    import argparse
+
+    from testlore.stages.health import Finding
+
+HELP = "check what is installed, and say why recall falls back"
+EXAMPLES = ("testlore doctor", "testlore doctor --root ../other --json")
+
 _COLUMNS = 60
 
 
-class Finding(NamedTuple):
-    """One line of the report.
-
-    Attributes:
-        part: what was looked at.
-        state: ``ok``, ``note`` or ``wrong``.
-        text: what was found.
-        advice: what to do, or empty.
-    """
-
-    part: str
-    state: str
-    text: str
-    advice: str = ""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the output's form."""
+    add_json(parser)
 
 
-def run(root: str, *, as_json: bool = False) -> int:
-    """Look at everything that a recall needs, and print what was found.
+def run(arguments: argparse.Namespace) -> int:
+    """Examine the project, print what was found, and return the exit status that a recall would end with."""
+    return respond(lambda: _answer(arguments.root), as_json=arguments.json)
 
-    Returns:
-        0 when a recall would be answered, a fallback included; 1 or 2 as the recall itself would end.
-    """
-    findings, status = examine(root)
-    if as_json:
-        print(canonical.dumps({"findings": [finding._asdict() for finding in findings]}))
-        return status
+
+def _answer(root: str) -> Answer:
     from tabulate import tabulate
 
+    from testlore.stages import health
+
+    findings, status = health.examine(root)
     rows = [(finding.part, finding.state, _wrapped(finding)) for finding in findings]
-    print(tabulate(rows, tablefmt="plain", disable_numparse=True))
-    return status
+    table = tabulate(rows, tablefmt="plain", disable_numparse=True)
+    return Answer({"findings": [finding._asdict() for finding in findings]}, table, status=status)
 
 
 def _wrapped(finding: Finding) -> str:
-    """The text and the advice in lines; no word of the advice is broken, since it may be a command to copy."""
+    """The text and the advice in lines. No word of the advice is broken, since it may be a command to copy."""
     import textwrap
 
     lines = textwrap.wrap(finding.text, _COLUMNS, break_on_hyphens=False)
     if finding.advice:
         lines += textwrap.wrap(f"-> {finding.advice}", _COLUMNS, break_on_hyphens=False, break_long_words=False)
     return "\n".join(lines)
-
-
-def examine(root: str) -> tuple[list[Finding], int]:
-    """What a recall in ``root`` meets, part by part, and its exit status."""
-    findings = [Finding("testlore", "ok", f"{__version__} on Python {sys.version.split()[0]}")]
-    try:
-        session = Session(existing_folder(root))
-        try:
-            _look(session, findings)
-        finally:
-            session.close()
-    except Unusable as unusable:
-        status = unusable.exit_status
-        advice = "It begins with the first validated candidate." if unusable.reason == "no-memory" else ""
-        findings.append(Finding("recall", "wrong" if status else "note", str(unusable), advice))
-        return findings, status
-    return findings, 0
-
-
-def _look(session: Session, findings: list[Finding]) -> None:
-    configured = session.settings()
-    named = settings.CONFIG_FILE if configured.config_digest else f"no {settings.CONFIG_FILE}: defaults"
-    findings.append(Finding("configuration", "ok", named))
-    engine = _engine(session)
-    findings += [*engine, _embedding(session, offer=engine[0].state == "ok")]
-    scope = session.scope()
-    text = f"{len(scope.store.records)} episodes, {len(scope.eligible)} of them for {scope.framework}"
-    findings.append(Finding("memory", "ok", f"{store.INDEX_FILE}: {text}"))
-    if not scope.eligible:
-        findings.append(Finding("recall", "note", f"nothing to recall for {scope.framework}"))
-        return
-    findings.append(_sources(session))
-    findings.append(_answer(session))
-
-
-def _engine(session: Session) -> list[Finding]:
-    configured = session.settings()
-    try:
-        sdk = session.sdk()
-    except Fallback as fallback:
-        state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        finding = Finding("engine", state, str(fallback), fallback.advice)
-        return [finding, *_other_engines(session)] if fallback.word == "ruvector-sdk-missing" else [finding]
-    return [Finding("engine", "ok", f"{sdk.name} {sdk.version}, {configured.dimensions} dimensions")]
-
-
-def _other_engines(session: Session) -> list[Finding]:
-    """The engines that are installed, though the configuration names another one."""
-    found = []
-    for runtime in engines.NAMES:
-        try:
-            sdk = engines.engine(runtime).locate(session.root)
-        except Fallback:
-            continue
-        found.append(Finding("engine", "note", f'{sdk.name} {sdk.version} is there, for "runtime": "{runtime}"'))
-    return found
-
-
-def _embedding(session: Session, *, offer: bool) -> Finding:
-    """The embedding provider; with feature vectors, on offer, what a semantic one would take."""
-    configured = session.settings()
-    installed = importlib.util.find_spec(semantic.PACKAGE) is not None
-    if configured.embedding == "command":
-        text = f"command {configured.argv[0]}, known as {configured.identity}"
-        if configured.argv[0] == semantic.COMMAND and not installed:
-            return Finding("embedding", "wrong", text, semantic.INSTALL)
-        return Finding("embedding", "ok", text)
-    advice = semantic.CONFIGURE if installed else f"For meanings, offline: {semantic.INSTALL}"
-    return Finding("embedding", "ok", f"{configured.embedding}: shared words, not meanings", advice if offer else "")
-
-
-def _sources(session: Session) -> Finding:
-    """What it costs here to see whether the sources are still those of an episode, which every answer says."""
-    configured = session.settings()
-    begin = time.perf_counter()
-    kept = session.cache if configured.enabled and not configured.plugin_problem else None
-    sources = snapshot.Scan(session.root, session.framework().TOOL_FILES, kept).snapshot()
-    milliseconds = (time.perf_counter() - begin) * 1000
-    return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
-
-
-def _answer(session: Session) -> Finding:
-    """Ask a real question, made of the newest episode's own words, and see who answers it."""
-    newest = session.scope().eligible[0]
-    words = [*newest["tags"], *newest["warnings"]][:_PROBE_WORDS] or ["boundary"]
-    probe = Session(session.root, " ".join(words))
-    try:
-        found = probe.index()
-        count = len(probe.hits())
-    except Fallback as fallback:
-        state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        advice = fallback.advice
-        return Finding("recall", state, f"deterministic-lexical, since {fallback}", advice)
-    finally:
-        probe.close()
-    return Finding(
-        "recall", "ok", f"{probe.sdk().name} answers with {count} episodes from {FOLDER} (index {found.cache})"
-    )

@@ -1,60 +1,64 @@
-"""The command ``generate``: what it calls, and how it is printed."""
+"""``testlore generate``: let the configured agent propose tests, and stage them."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from testlore import canonical, evidence
-from testlore.agents import generation
-from testlore.commands import render
-from testlore.commands.evidence import Answer, Printed, answered, shown
-from testlore.errors import REFUSALS, Refusal, Unusable
-from testlore.project.safe_files import existing_folder
+from testlore.commands import Answer, add_json, output, respond
 
+if TYPE_CHECKING:
+    import argparse
 
-def generate(arguments: Mapping[str, Any]) -> Answer:
-    """Run the command.
-
-    Args:
-        arguments: ``root``, ``json``, and ``validate``: whether the candidate is validated and remembered at once.
-    """
-    return answered(lambda: _generate(arguments), as_json=arguments["json"])
+HELP = "let the configured agent propose tests, and stage them"
+EXAMPLES = ("testlore generate", "testlore generate --validate")
 
 
-def _generate(arguments: Mapping[str, Any]) -> Printed:
-    root = os.path.abspath(existing_folder(arguments["root"]))
-    order = generation.prepare(root)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add whether the candidate is validated at once."""
+    parser.add_argument("--validate", action="store_true", help="validate and remember the candidate at once")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Generate, with a line of progress for each request on standard error, and print what was staged."""
+    return respond(lambda: _answer(arguments.root, validate=arguments.validate), as_json=arguments.json)
+
+
+def _answer(root: str, *, validate: bool) -> Answer:
+    from testlore import canonical, evidence
+    from testlore.agents import generation
+    from testlore.commands.validate import answer_of
+    from testlore.errors import REFUSALS, Refusal, Unusable
+    from testlore.project.safe_files import existing_folder
+
+    folder = os.path.abspath(existing_folder(root))
+    order = generation.prepare(folder)
     if not order.settings.agent:
         request, why = order.work_order(), f"agent-missing: {generation.ASK_FOR_AGENT}"
         value = {"reason": why, "workOrder": request}
-        return Printed(value, canonical.pretty(request), f"testlore: {why}", REFUSALS["agent-missing"].exit_status)
-    made = generation.run(root, order, _tell)
+        return Answer(value, canonical.pretty(request), f"testlore: {why}", REFUSALS["agent-missing"].exit_status)
+    made = generation.run(folder, order, output.tell)
     value = generation.to_dict(made)
-    said = "accepted" if made.review["accepted"] else "rejected"
+    verdict = "accepted" if made.review["accepted"] else "rejected"
     count = sum(len(task.files) for task in made.tasks)
     lines = [
-        f"{made.id} staged: {count} test files; the reviewer {said} them",
+        f"{made.id} staged: {count} test files; the reviewer {verdict} them",
         *(f"  {task.subject}: {', '.join(task.files) or 'no file'}" for task in made.tasks),
         *_left_out(order.context._asdict()),
     ]
-    if not arguments["validate"]:
-        return Printed(value, "\n".join([*lines, f"next: testlore validate {made.id}"]))
+    if not validate:
+        return Answer(value, "\n".join([*lines, f"next: testlore validate {made.id}"]))
     try:
-        ended = shown(evidence.validate(root, made.id))
-    except (Refusal, Unusable) as problem:  # what is staged stays staged, and is told
+        validation = answer_of(evidence.validate(folder, made.id))
+    except (Refusal, Unusable) as problem:  # the candidate stays staged, so the answer still names it
         notes = f"testlore: {problem}"
-        return Printed({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)
-    return Printed({**value, "validation": ended.value}, "\n".join([*lines, ended.text]), ended.notes)
+        return Answer({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)
+    return Answer({**value, "validation": validation.value}, "\n".join([*lines, validation.text]), validation.notes)
 
 
 def _left_out(context: Mapping[str, list[Any]]) -> list[str]:
-    """What workers were not shown, a line a reason."""
-    told = {"masked": "masked in", "secret": "not shown, as their names speak of secrets", "dropped": "not shown"}
-    return [f"  {words}: {', '.join(context[key])}" for key, words in told.items() if context[key]]
-
-
-def _tell(line: str) -> None:
-    print(f"testlore: {render.printable(line)}", file=sys.__stderr__, flush=True)
+    """What the agent was not shown, a line a reason."""
+    reasons = {"masked": "masked in", "secret": "not shown, as their names speak of secrets", "dropped": "not shown"}
+    return [f"  {reason}: {', '.join(context[key])}" for key, reason in reasons.items() if context[key]]

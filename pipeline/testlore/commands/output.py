@@ -1,23 +1,92 @@
-"""shim"""
+"""The one place that prints: answers to standard output, everything else that a person should know to standard error.
 
+Both are the streams that Python was started with. doit puts its own in place of ``sys.stdout`` while a task runs.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
 import sys
+from typing import TextIO
 
-from testlore import cli
+#: The ``errno`` of each failure that means that the answer could not be written.
+ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
-write = cli.write
-
-
-def tell(m):
-    print(f"testlore: {m}", file=sys.__stderr__)
+_BAR_COLUMNS = 40
 
 
-def write_error(t):
-    sys.stderr.write(t)
+def write(text: str) -> None:
+    """Write an answer to standard output, in UTF-8 whatever the locale says.
+
+    Raises:
+        OSError: it cannot be written: standard output is closed, the disk is full, or nobody reads the pipe.
+    """
+    stream = sys.__stdout__
+    if stream is None or stream.closed:
+        raise OSError(errno.EBADF, "standard output is closed")
+    stream.flush()
+    stream.buffer.write(text.encode("utf-8", "replace"))
+    stream.buffer.flush()
 
 
-def flush():
-    sys.stdout.flush()
+def tell(message: str) -> None:
+    """Write a message to standard error, after the program's name."""
+    warn(f"testlore: {message}")
 
 
-def show(result, form, budget):
-    cli.show(result, form, budget)
+def warn(text: str) -> None:
+    """Write lines to standard error, without the characters that a terminal would act on.
+
+    It never raises: an answer does not fail because a warning cannot be written.
+    """
+    from testlore.commands.renderers.terminal import printable
+
+    write_error(f"{printable(text)}\n")
+
+
+def progress(done: int, of: int) -> None:
+    """Show on standard error how much is done: as a bar on a terminal, elsewhere as a line for every tenth."""
+    if _is_terminal():
+        bar = "#" * (done * _BAR_COLUMNS // of)
+        write_error(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}" + ("\n" if done == of else ""))
+    elif done * 10 // of > (done - 1) * 10 // of:
+        write_error(f"{done}/{of}\n")
+
+
+def flush() -> None:
+    """Write what standard output still holds back.
+
+    Raises:
+        OSError: as :func:`write`.
+    """
+    if sys.__stdout__ is not None and not sys.__stdout__.closed:
+        sys.__stdout__.flush()
+
+
+def discard() -> None:
+    """Send what standard output still holds back to nowhere, since Python would fail to write it at its end."""
+    if sys.__stdout__ is not None and not sys.__stdout__.closed:
+        _discard(sys.__stdout__)
+
+
+def write_error(text: str) -> None:
+    """Write text to standard error as it is. It never raises, as :func:`warn`."""
+    stream = sys.__stderr__  # it escapes the characters that its encoding lacks
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+def _is_terminal() -> bool:
+    return sys.__stderr__ is not None and not sys.__stderr__.closed and sys.__stderr__.isatty()

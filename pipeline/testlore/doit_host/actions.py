@@ -12,6 +12,7 @@ from typing import Any
 import doit
 
 from testlore.commands import formats, output
+from testlore.commands.recall import show
 from testlore.doit_host import variables
 from testlore.doit_host.variables import Outcome, Task
 from testlore.errors import Fallback, Unusable
@@ -60,7 +61,7 @@ def _asked() -> call.Call:
     Raises:
         Unusable: ``call-invalid``.
     """
-    formats.check(doit.get_var("format", "table"))
+    formats.get(doit.get_var("format", formats.DEFAULT))
     numbers = (call.number(doit.get_var(name, default)) for name, default in _DEFAULTS.items())
     return call.check(doit.get_var("query"), *numbers)
 
@@ -183,7 +184,7 @@ def recall(task: Any, before: Mapping[str, Any] | None = None) -> Outcome:
     if doit.get_var("query") is None and task.name not in sys.argv:
         return None  # a host's plain `doit` runs every task, and asked nothing
     wrong = variables.problem(["query"]) or _foreign("recall", before)
-    form, budget = doit.get_var("format", "table"), call.DEFAULT_MAX_CHARS
+    form, budget = doit.get_var("format", formats.DEFAULT), call.DEFAULT_MAX_CHARS
     try:
         if wrong:
             raise Unusable("call-invalid", wrong)
@@ -193,7 +194,7 @@ def recall(task: Any, before: Mapping[str, Any] | None = None) -> Outcome:
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     try:
-        output.show(result, form, budget)
+        show(result, form, budget)
     except OSError as error:
         output.tell(f"the answer cannot be written: {error.strerror}")
         return variables.ended(1)

@@ -46,7 +46,7 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
 
 
 def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
-    """Keep the statistics beside a native index, unless they are kept. When that fails, they are made anew next time."""
+    """Keep the statistics beside a native index. When that fails, the next recall makes them anew."""
     if terms.kept:
         return
     body = terms.statistics.to_bytes()

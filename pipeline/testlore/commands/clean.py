@@ -1,0 +1,44 @@
+"""``testlore clean``: remove the derived cache, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from testlore.commands import Answer, add_json, respond
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "remove the derived cache, and nothing else"
+EXAMPLES = ("testlore clean --dry-run", "testlore clean")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add whether anything is really removed."""
+    add_json(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only name what would be removed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Remove what is ours in the cache's folder, and print its names."""
+    return respond(lambda: _answer(arguments.root, dry_run=arguments.dry_run), as_json=arguments.json)
+
+
+def _answer(root: str, *, dry_run: bool) -> Answer:
+    from testlore.cache import FOLDER
+    from testlore.errors import Fallback
+    from testlore.stages.clean import clean
+
+    try:
+        names = clean(root, dry_run=dry_run)
+    except Fallback as fallback:
+        return _not_cleaned(str(fallback))
+    except OSError as error:
+        return _not_cleaned(f"ruvector-cache-unwritable: {error.strerror or error}")
+    done = "would remove" if dry_run else "removed"
+    lines = [f"{done} {FOLDER}/{name}" for name in names] or ["There is no derived cache."]
+    return Answer({"removed": names, "dryRun": dry_run}, "\n".join(lines))
+
+
+def _not_cleaned(why: str) -> Answer:
+    return Answer({"reason": why}, "", f"testlore: not cleaned: {why}", 1)

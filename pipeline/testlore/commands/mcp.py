@@ -1,0 +1,43 @@
+"""``testlore mcp``: answer agents from memory over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from testlore.commands import output
+from testlore.errors import Unusable
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "answer agents over the Model Context Protocol, on stdio"
+EXAMPLES = ("testlore mcp --root /path/to/the/project",)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the server may start."""
+    parser.add_argument(
+        "--project-commands",
+        action="store_true",
+        help="let recall start the embedding command and the engine that the project's own files name",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until standard input ends."""
+    try:
+        from testlore.agents import server
+    except ImportError as error:
+        output.tell(f"{error}; the MCP server needs: pip install 'testlore-recall[mcp]'")
+        return 2
+    if sys.stdin is None:
+        output.tell("call-invalid: standard input is closed")
+        return 2
+    output.write("")  # fails here, and not in the protocol, when standard output is closed
+    try:
+        server.serve(arguments.root, project_commands=arguments.project_commands)
+    except Unusable as unusable:
+        output.tell(str(unusable))
+        return unusable.exit_status
+    return 0

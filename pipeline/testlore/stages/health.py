@@ -1,0 +1,141 @@
+"""What ``testlore doctor`` examines: what is installed, which engine answers, and why recall would fall back."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from typing import NamedTuple
+
+from testlore import __version__, engines
+from testlore.cache import FOLDER
+from testlore.embedding import semantic
+from testlore.errors import Fallback, Unusable
+from testlore.memory import store
+from testlore.project import settings, snapshot
+from testlore.project.safe_files import existing_folder
+from testlore.stages.session import Session
+
+_PROBE_WORDS = 8
+
+
+class Finding(NamedTuple):
+    """What was found about one part of the project or the installation.
+
+    Attributes:
+        part: what was examined.
+        state: ``ok``, ``note`` or ``wrong``.
+        text: what was found.
+        advice: what to do about it, or empty.
+    """
+
+    part: str
+    state: str
+    text: str
+    advice: str = ""
+
+
+def examine(root: str) -> tuple[list[Finding], int]:
+    """Examine what a recall in ``root`` needs, and ask it a question.
+
+    Returns:
+        What was found, part by part, and the exit status that such a recall ends with.
+    """
+    findings = [Finding("testlore", "ok", f"{__version__} on Python {sys.version.split()[0]}")]
+    try:
+        session = Session(existing_folder(root))
+        try:
+            _examine(session, findings)
+        finally:
+            session.close()
+    except Unusable as unusable:
+        status = unusable.exit_status
+        advice = "It begins with the first validated candidate." if unusable.reason == "no-memory" else ""
+        findings.append(Finding("recall", "wrong" if status else "note", str(unusable), advice))
+        return findings, status
+    return findings, 0
+
+
+def _examine(session: Session, findings: list[Finding]) -> None:
+    configured = session.settings()
+    named = settings.CONFIG_FILE if configured.config_digest else f"no {settings.CONFIG_FILE}: defaults"
+    findings.append(Finding("configuration", "ok", named))
+    engine = _engine(session)
+    findings += [*engine, _embedding(session, offer=engine[0].state == "ok")]
+    scope = session.scope()
+    text = f"{len(scope.store.records)} episodes, {len(scope.eligible)} of them for {scope.framework}"
+    findings.append(Finding("memory", "ok", f"{store.INDEX_FILE}: {text}"))
+    if not scope.eligible:
+        findings.append(Finding("recall", "note", f"nothing to recall for {scope.framework}"))
+        return
+    findings.append(_sources(session))
+    findings.append(_answer(session))
+
+
+def _engine(session: Session) -> list[Finding]:
+    configured = session.settings()
+    try:
+        sdk = session.sdk()
+    except Fallback as fallback:
+        state = "note" if fallback.word == "ruvector-disabled" else "wrong"
+        finding = Finding("engine", state, str(fallback), fallback.advice)
+        return [finding, *_other_engines(session)] if fallback.word == "ruvector-sdk-missing" else [finding]
+    return [Finding("engine", "ok", f"{sdk.name} {sdk.version}, {configured.dimensions} dimensions")]
+
+
+def _other_engines(session: Session) -> list[Finding]:
+    """The engines that are installed beside the one that the configuration names."""
+    found = []
+    for runtime in engines.NAMES:
+        try:
+            sdk = engines.engine(runtime).locate(session.root)
+        except Fallback:
+            continue
+        found.append(Finding("engine", "note", f'{sdk.name} {sdk.version} is there, for "runtime": "{runtime}"'))
+    return found
+
+
+def _embedding(session: Session, *, offer: bool) -> Finding:
+    """The embedding provider.
+
+    Args:
+        offer: whether to say how a semantic one is set up, where there is none.
+    """
+    configured = session.settings()
+    installed = importlib.util.find_spec(semantic.PACKAGE) is not None
+    if configured.embedding == "command":
+        text = f"command {configured.argv[0]}, known as {configured.identity}"
+        if configured.argv[0] == semantic.COMMAND and not installed:
+            return Finding("embedding", "wrong", text, semantic.INSTALL)
+        return Finding("embedding", "ok", text)
+    advice = semantic.CONFIGURE if installed else f"For meanings, offline: {semantic.INSTALL}"
+    return Finding("embedding", "ok", f"{configured.embedding}: shared words, not meanings", advice if offer else "")
+
+
+def _sources(session: Session) -> Finding:
+    """How long it takes here to see whether the sources have changed. Every recall does so."""
+    configured = session.settings()
+    begin = time.perf_counter()
+    kept = session.cache if configured.is_native else None
+    sources = snapshot.Scan(session.root, session.framework().TOOL_FILES, kept).snapshot()
+    milliseconds = (time.perf_counter() - begin) * 1000
+    return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
+
+
+def _answer(session: Session) -> Finding:
+    """Ask a question made of the newest episode's own words, and see which retrieval answers it."""
+    newest = session.scope().eligible[0]
+    words = [*newest["tags"], *newest["warnings"]][:_PROBE_WORDS] or ["boundary"]
+    probe = Session(session.root, " ".join(words))
+    try:
+        found = probe.index()
+        count = len(probe.hits())
+    except Fallback as fallback:
+        state = "note" if fallback.word == "ruvector-disabled" else "wrong"
+        advice = fallback.advice
+        return Finding("recall", state, f"deterministic-lexical, since {fallback}", advice)
+    finally:
+        probe.close()
+    return Finding(
+        "recall", "ok", f"{probe.sdk().name} answers with {count} episodes from {FOLDER} (index {found.cache})"
+    )
