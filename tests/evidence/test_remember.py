@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from episodes import make_episode
 from evidence_helpers import (
     CALC,
     Json,
     defect,
-    episode,
     fill,
     make_project,
     patch,
@@ -314,7 +314,7 @@ def test_merging_into_nothing_makes_a_memory_and_merging_both_ways_makes_the_sam
     here, there, new = tmp_path / "here", tmp_path / "there", tmp_path / "new"
     fill(here, range(3))
     fill(there, range(1, 4))
-    twin = canonical.seal({**episode(1), "createdAt": store.created_at(1_800_000_000)})
+    twin = canonical.seal({**make_episode(1), "createdAt": store.created_at(1_800_000_000)})
     store.update(str(there), lambda found: [twin, *(one for one in found if one["id"] != twin["id"])])
     new.mkdir()
     for one, other in ((here, there), (there, here), (new, here)):
