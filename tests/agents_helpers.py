@@ -8,30 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from evidence_helpers import CALC, PYTEST_CANDIDATE
 from helpers import Json, Project
 
 REQUIREMENTS = "Numbers are clamped to 0 and 10. Division by zero is an error."
-CALC = """\
-def clamp(number):
-    return max(0, min(10, number))
-
-
-def divide(a, b):
-    if b == 0:
-        raise ZeroDivisionError("b")
-    return a / b
-"""
+GOOD = PYTEST_CANDIDATE
 ORIGINAL = "from calc import clamp\n\n\ndef test_clamp():\n    assert clamp(-1) == 0\n"
-GOOD = """\
-import pytest
-from calc import divide
-
-
-def test_division_by_zero_is_an_error():
-    with pytest.raises(ZeroDivisionError):
-        divide(1, 0)
-"""
-
 # Answers each role as it should, keeps what it was asked, and lets a test's own code change the answer before it goes.
 _WORKER = """\
 import json, os, pathlib, sys, time

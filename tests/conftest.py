@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from helpers import Project, Sdk, golden, ids
+from filelock import FileLock
+from helpers import Project, golden, ids
+from node_helpers import install
+from wheel_stand_in import WheelStandIn
 
 
-def _copy(source: Path, target: Path) -> Path:
-    return Path(shutil.copytree(source, target, symlinks=True))
+@pytest.fixture(scope="session", autouse=True)
+def _validated_suites_start_soon() -> Iterator[None]:
+    """Validated suites need no plugin, and pytest starts in half the time without those of this environment.
+
+    It is no module-level code, for this run's own workers need their plugins.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
 
 
 @pytest.fixture
@@ -31,39 +42,53 @@ def lexical_ids(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def _built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(golden("till", tmp_path_factory.mktemp("built") / "till"))
     assert project.ask_natively() == "built"
-    return project.root
+    return project
 
 
 @pytest.fixture
-def built(_built: Path, tmp_path: Path) -> Project:
+def built(_built: Project, tmp_path: Path) -> Project:
     """The project with its index built by the real engine."""
-    return Project(_copy(_built, tmp_path / "built"))
+    return _built.copied(tmp_path / "built")
 
 
 @pytest.fixture
-def sdk(tmp_path: Path) -> Sdk:
-    """A stand-in SDK that does what the real one does until it is broken."""
-    return Sdk(tmp_path / "sdk")
+def sdk(tmp_path: Path) -> WheelStandIn:
+    """A stand-in for the wheel that does what the real one does until it is broken."""
+    return WheelStandIn(tmp_path / "sdk")
+
+
+@pytest.fixture
+def project_of_sdk(project: Project, sdk: WheelStandIn) -> Project:
+    """The fresh project, answered by the stand-in."""
+    return sdk.answering(project)
 
 
 @pytest.fixture(scope="session")
-def _built_with_stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("stand-in")
-    project = Project(golden("till", folder / "till"), Sdk(folder / "sdk").env)
-    assert project.ask_natively() == "built"
-    return project.root
+def shared_folder(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Makes a folder of a name once a session: the first of xdist's workers fills it, and all of them use it."""
+    base = tmp_path_factory.getbasetemp()
+    if hasattr(pytestconfig, "workerinput"):
+        base = base.parent
+
+    def make(name: str, fill: Callable[[Path], object]) -> Path:
+        folder, whole = base / name, base / f"{name}.whole"
+        with FileLock(base / f"{name}.lock"):
+            if not whole.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                whole.touch()
+        return folder
+
+    return make
 
 
-@pytest.fixture
-def project_of_sdk(project: Project, sdk: Sdk) -> Project:
-    """The fresh project, answered by the stand-in."""
-    return project.with_env(**sdk.env)
-
-
-@pytest.fixture
-def built_with_sdk(_built_with_stand_in: Path, tmp_path: Path, sdk: Sdk) -> Project:
-    """The project with an index that the stand-in built; its key is that of every whole stand-in."""
-    return Project(_copy(_built_with_stand_in, tmp_path / "built"), sdk.env)
+@pytest.fixture(scope="session")
+def node_modules(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    """The ``node_modules`` of the pinned ``@ruvector/core``, installed once by npm."""
+    return shared_folder("node-sdk", install) / "node_modules"

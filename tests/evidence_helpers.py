@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from episodes import make_episode
 from testlore import canonical, evidence
 from testlore.memory import store
 
@@ -146,49 +147,20 @@ def tree(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def episode(number: int, *, accepted: bool = True, padding: int = 0) -> Json:
-    """A valid record, the higher the number the newer."""
-    manifest = canonical.digest(f"manifest {number}")
-    outcome = "accepted" if accepted else "rejected"
-    content = f"def test_{number}():\n    assert {number}\n" + "#" * padding
-    patterns = [{"language": "python", "content": content, "hash": canonical.digest(content)}]
-    return canonical.seal(
-        {
-            "schemaVersion": 1,
-            "id": store.record_id(manifest, outcome),
-            "candidateId": f"c{number}",
-            "createdAt": store.created_at(1_700_000_000 + number),
-            "manifestHash": manifest,
-            "validationHash": canonical.digest("validation"),
-            "provenance": {
-                key: canonical.digest(key) for key in ("fingerprint", "runner", "servicesHash", "sourceHash")
-            },
-            "framework": "pytest",
-            "outcome": outcome,
-            "tags": ["boundary", "assertion"] if accepted else ["error"],
-            "warnings": [] if accepted else ["case-loss"],
-            "context": {
-                "language": "python",
-                "changedTests": 1,
-                "deletedFiles": 0,
-                "purpose": "candidate-tests",
-            },
-            "evidence": {
-                "originalCases": 1,
-                "candidateCases": 2,
-                "passedCases": 2,
-                "failedCases": 0,
-                "missingCases": 0,
-                "demonstratedDefects": 0,
-                "caughtDefects": 0,
-                "complete": True,
-            },
-            "patterns": patterns * (8 if padding else 1) if accepted else [],
-        }
-    )
-
-
-def fill(root: Path, numbers: range, **more: Any) -> None:
-    """Put episodes into a project's memory, through the one door."""
+def fill(root: Path, numbers: range, *, accepted: bool = True) -> None:
+    """Put episodes into a project's memory, through the one door; a rejected one has no pattern."""
+    outcome: Json = {"outcome": "accepted", "tags": ["boundary", "assertion"]}
+    if not accepted:
+        outcome = {"outcome": "rejected", "tags": ["error"], "warnings": ["case-loss"]}
+    made = [
+        make_episode(
+            number,
+            f"def test_{number}():\n    assert {number}\n" if accepted else "",
+            language="python",
+            framework="pytest",
+            **outcome,
+        )
+        for number in numbers
+    ]
     root.mkdir(parents=True, exist_ok=True)
-    store.update(str(root), lambda found: [*found, *(episode(number, **more) for number in numbers)])
+    store.update(str(root), lambda found: [*found, *made])

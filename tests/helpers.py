@@ -1,4 +1,4 @@
-"""What the tests share: a project under test and its doors, stores that are sealed, engines that are broken."""
+"""What the tests share: a project under test and its doors, what stands in its files, and rights taken away."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from importlib.util import find_spec
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,8 @@ DATA = Path(__file__).resolve().parent / "data"
 DOORS = ("testlore", "doit")
 QUERY = "zero boundary"
 PLUGIN = {"enabled": True, "dimensions": 128, "timeoutMs": 10_000, "embedding": {"mode": "feature-vectors"}}
+#: The two files that each engine's index is made of.
+INDEX_FILES = {"python": ("vectors.rvf", "vectors.json"), "node": ("vectors-node.db", "vectors-node.json")}
 _SECONDS = 60
 _PR_CAPBSET_DROP = 24
 _NOBODY = 65534
@@ -41,14 +42,20 @@ class Project:
         root: its folder.
         env: what its processes get beside our own environment.
         before: what a process does before it becomes the program, such as giving up rights.
+        runtime: the ``plugins.ruvector.runtime`` of its engine.
     """
 
     def __init__(
-        self, root: Path, env: Mapping[str, str] | None = None, before: Callable[[], None] | None = None
+        self,
+        root: Path,
+        env: Mapping[str, str] | None = None,
+        before: Callable[[], None] | None = None,
+        runtime: str = "python",
     ) -> None:
         self.root = root
         self.env = dict(env or {})
         self.before = before
+        self.runtime = runtime
 
     @property
     def store(self) -> Path:
@@ -60,26 +67,32 @@ class Project:
 
     @property
     def database(self) -> Path:
-        return self.cache / "vectors.rvf"
+        return self.cache / INDEX_FILES[self.runtime][0]
 
     @property
     def metadata(self) -> Path:
-        return self.cache / "vectors.json"
+        return self.cache / INDEX_FILES[self.runtime][1]
 
     def with_env(self, **env: str) -> Project:
-        return Project(self.root, {**self.env, **env}, self.before)
+        return Project(self.root, {**self.env, **env}, self.before, self.runtime)
 
     def confined(self, before: Callable[[], None]) -> Project:
-        return Project(self.root, self.env, before)
+        return Project(self.root, self.env, before, self.runtime)
 
     def moved(self, root: Path) -> Project:
         """A copy elsewhere, as a fresh clone with a restored cache is: other inodes, and new times."""
         shutil.copytree(self.root, root, symlinks=True, copy_function=shutil.copyfile)
-        return Project(root, self.env, self.before)
+        return Project(root, self.env, self.before, self.runtime)
+
+    def copied(self, root: Path) -> Project:
+        """A copy elsewhere whose files have the same times; links stay links."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Project(root, self.env, self.before, self.runtime)
 
     def configure(self, plugin: Json | None = None, **others: Any) -> None:
         """Write the configuration: the usual plugin with these changes, and other keys."""
-        config = {"adapter": "node", "plugins": {"ruvector": {**PLUGIN, **(plugin or {})}}, **others}
+        engine = {} if self.runtime == "python" else {"runtime": self.runtime}
+        config = {"adapter": "node", "plugins": {"ruvector": {**PLUGIN, **engine, **(plugin or {})}}, **others}
         (self.root / "tddswarm.config.json").write_text(json.dumps(config))
 
     def records(self) -> list[Json]:
@@ -156,6 +169,15 @@ def doit_argv(argv: tuple[str, ...], dodo: str) -> list[str]:
     return ["run", "-f", dodo, *argv]
 
 
+def falls_back(project: Project, expected: str, lexical_ids: list[str], doors: Sequence[str] = DOORS) -> None:
+    """Ask through the doors, and see that it answers what a disabled plugin would, and says why."""
+    for door in doors:
+        answer = project.ask(door)
+        assert answer["retrieval"] == "deterministic-lexical"
+        assert ids(answer) == lexical_ids
+        assert word(answer) == expected, answer["warnings"]
+
+
 def word(answer: Json) -> str:
     """The word that says why recall fell back, or nothing."""
     found = [warning[len(_FALLBACK) :] for warning in answer.get("warnings", []) if warning.startswith(_FALLBACK)]
@@ -198,136 +220,9 @@ def states(folder: Path) -> dict[str, State]:
     }
 
 
-def episode(number: int, text: str = "zero boundary", **changes: Any) -> Json:
-    """A valid, sealed record."""
-    body: Json = {
-        "schemaVersion": 1,
-        "id": "",
-        "candidateId": f"candidate-{number}",
-        "createdAt": f"2026-01-{number % 28 + 1:02}T00:00:{number // 28:02}.000Z",
-        "manifestHash": canonical.digest(f"manifest {number}"),
-        "validationHash": canonical.digest(f"validation {number}"),
-        "provenance": dict.fromkeys(("fingerprint", "runner", "servicesHash", "sourceHash"), canonical.digest("")),
-        "framework": "node",
-        "outcome": "accepted",
-        "tags": ["boundary"],
-        "warnings": [],
-        "context": {"language": "javascript", "changedTests": 1, "deletedFiles": 0, "purpose": "candidate-tests"},
-        "evidence": {
-            "originalCases": 1,
-            "candidateCases": 2,
-            "passedCases": 2,
-            "failedCases": 0,
-            "missingCases": 0,
-            "demonstratedDefects": 0,
-            "caughtDefects": 0,
-            "complete": True,
-        },
-        "patterns": [pattern(text)] if text else [],
-    }
-    return reseal({**body, **changes})
-
-
-def pattern(text: str) -> Json:
-    return {"language": "javascript", "content": text, "hash": canonical.digest(text)}
-
-
-def reseal(record: Json, **changes: Any) -> Json:
-    """The record with these changes, and the id and seal that fit them."""
-    record = {**record, **changes}
-    if "id" not in changes:
-        record["id"] = store.record_id(record["manifestHash"], record["outcome"])
-    return canonical.seal(record)
-
-
 def seal_file(path: Path, **changes: Any) -> None:
     """Change keys of a sealed JSON file, and seal it anew."""
     path.write_text(canonical.dumps(canonical.seal({**json.loads(path.read_bytes()), **changes})))
-
-
-class Sdk:
-    """A stand-in for the SDK, found before the real one: the real engine behind a module that a fault can change.
-
-    Args:
-        folder: where to make it.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._fault = folder / "ruvector/fault.py"
-        package, info = folder / "ruvector", folder / "ruvector-0.1.4.dist-info"
-        package.mkdir(parents=True)
-        info.mkdir()
-        self.record = info / "RECORD"
-        self.record.write_text("ruvector/_native.py,,\n")
-        (package / "__init__.py").write_text("")
-        (package / "_native.py").write_text(_STAND_IN.format(native=str(native_module())))
-
-    @property
-    def env(self) -> dict[str, str]:
-        return {"PYTHONPATH": str(self.folder)}
-
-    def break_with(self, code: str) -> None:
-        """Let this code run when the engine is loaded; what changes no RECORD changes no key."""
-        self._fault.write_text(code)
-
-    def mend(self) -> None:
-        self._fault.unlink()
-
-
-def native_module() -> Path:
-    """The compiled module of the installed wheel."""
-    spec = find_spec("ruvector")
-    assert spec is not None, "the tests need the real engine: pip install 'testlore-recall[ruvector]'"
-    assert spec.submodule_search_locations is not None
-    return next(
-        path for path in Path(next(iter(spec.submodule_search_locations))).iterdir() if path.stem[:7] == "_native"
-    )
-
-
-_STAND_IN = """
-import importlib.machinery, importlib.util, os
-
-_path = {native!r}
-_loader = importlib.machinery.ExtensionFileLoader("_native", _path)
-_real = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_native", _path, loader=_loader))
-_loader.exec_module(_real)
-
-
-class RvfStore:
-    def __init__(self, store):
-        self._store = store
-
-    @staticmethod
-    def create(path, dimension):
-        return RvfStore(_real.RvfStore.create(path, dimension))
-
-    @staticmethod
-    def open(path, read_only):
-        return RvfStore(_real.RvfStore.open(path, read_only))
-
-    @property
-    def dimension(self):
-        return self._store.dimension
-
-    def ingest(self, vectors, ids):
-        return self._store.ingest(vectors, ids)
-
-    def query(self, vector, k):
-        return self._store.query(vector, k)
-
-    def status(self):
-        return self._store.status()
-
-    def close(self):
-        self._store.close()
-
-
-_fault = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fault.py")
-if os.path.exists(_fault):
-    with open(_fault) as file:
-        exec(file.read())
-"""
 
 
 def is_alive(pid: int) -> bool:
@@ -367,6 +262,13 @@ def without_powers() -> None:
             os.setgid(_NOBODY)
             os.setuid(_NOBODY)
             return
+
+
+def cannot_write(project: Project, folder: Path) -> Project:
+    """The project for somebody who, as is made sure of, may write nothing into the folder."""
+    bound = project.confined(without_powers)
+    assert bound.python("-c", f"open({str(folder / 'probe')!r}, 'w')").returncode
+    return bound
 
 
 def with_files_up_to(size: int) -> Callable[[], None]:

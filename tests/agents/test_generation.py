@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from agents_helpers import GOOD, Crew, kept, shop, tree, write
-from helpers import Project, episode, is_alive, wait_until
+from episodes import make_episode
+from helpers import Project, is_alive, wait_until
 from testlore import agents, canonical, evidence, schemas
 from testlore.agents import generation
 from testlore.agents.worker import Transcript, Workers
@@ -31,7 +32,7 @@ def project(tmp_path: Path, crew: Crew) -> Project:
 
 def remember_marker(project: Project) -> None:
     text = f"def test_division_by_zero_is_clamped():\n    assert {MARKER}"
-    project.write_store([episode(1, text, framework="pytest")])
+    project.write_store([make_episode(1, text, framework="pytest")])
 
 
 def refusal(project: Project) -> Refusal:
@@ -88,7 +89,7 @@ def test_a_schema_lets_no_memory_into_a_reviewers_request(project: Project, crew
 
 
 def _full(project: Project) -> None:
-    project.write_store([episode(number, f"zero division {number}", framework="pytest") for number in range(40)])
+    project.write_store([make_episode(number, f"zero division {number}", framework="pytest") for number in range(40)])
 
 
 def _corrupt(project: Project) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 
 import anyio
 import pytest
-from helpers import Json, Project, content, episode, is_alive, states, wait_until
+from episodes import make_episode
+from helpers import Json, Project, content, is_alive, states, wait_until
 from mcp import MCPError, types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -97,12 +98,12 @@ def test_recall_answers_as_the_command_does_and_changes_nothing_but_the_cache(pr
 
 
 def test_lessons_status_and_the_resource_tell_of_the_memory(project: Project) -> None:
-    rejected = {"outcome": "rejected", "tags": [], "warnings": ["case-loss"]}
+    rejected: Json = {"outcome": "rejected", "tags": [], "warnings": ["case-loss"]}
     project.write_store(
         [
-            *(episode(number, "zero boundary", tags=["error"]) for number in range(4)),
-            *(episode(number, "", **rejected) for number in (4, 5)),
-            *(episode(number, "zero boundary", tags=["mock"]) for number in (10, 11)),
+            *(make_episode(number, "zero boundary", tags=["error"]) for number in range(4)),
+            *(make_episode(number, "", **rejected) for number in (4, 5)),
+            *(make_episode(number, "zero boundary", tags=["mock"]) for number in (10, 11)),
         ]
     )
 
@@ -328,7 +329,7 @@ def test_a_client_that_is_gone_ends_the_server_without_a_traceback(project: Proj
 
 
 def test_patterns_with_half_a_character_still_go_over_the_wire(project: Project) -> None:
-    project.write_store([episode(1, "zero boundary \ud83d")])
+    project.write_store([make_episode(1, "zero boundary \ud83d")])
 
     async def ask(client: Client) -> None:
         result = await client.call_tool("recall", {"query": "zero"})

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from episodes import make_episode
 from evidence_helpers import fill, patch, pytest_project
-from helpers import Done, Project, episode
+from helpers import Done, Project
 from testlore import canonical, evidence
 from testlore.commands import NAMES
 from testlore.memory import store
@@ -47,7 +48,7 @@ def _shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     evidence.stage(root, patch({"tests/test_size.py": "def test_größe():\n    assert True\n"}))
     for folder in (root, root / "other"):
         fill(folder, range(3))
-        foreign = episode(9, "zero boundary ö ☕ \ud800", framework="pytest")
+        foreign = make_episode(9, "zero boundary ö ☕ \ud800", framework="pytest")
         store.update(str(folder), lambda found, foreign=foreign: [*found, foreign])  # type: ignore[misc]
     identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
     subprocess.run(["git", "add", "calc.py", "tests"], cwd=root, check=True)

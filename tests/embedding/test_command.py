@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import DOORS, Project, episode, ids, is_alive, pattern, states, wait_until, word
+from episodes import make_episode, pattern
+from helpers import DOORS, Project, ids, is_alive, states, wait_until, word
 
 TIMEOUT_MS = 3000
 FAILED, INVALID = "ruvector-embedding-command-failed", "ruvector-invalid-embedding-output"
@@ -198,10 +199,10 @@ def test_a_command_that_cannot_be_started_is_named(
 @pytest.mark.parametrize("code", cases(CLOSING))
 def test_a_command_that_closes_its_input_early_has_failed(provider: Provider, code: str) -> None:
     records = [
-        episode(number, patterns=[pattern(f"{number} {place} " + "あ" * 1_190) for place in range(8)])
+        make_episode(number, patterns=[pattern(f"{number} {place} " + "あ" * 1_190) for place in range(8)])
         for number in range(120)
     ]
-    provider.project.write_store([*records, episode(200, tags=["boundary"])])
+    provider.project.write_store([*records, make_episode(200, tags=["boundary"])])
     text = json.dumps(json.loads(provider.project.store.read_bytes()), indent=2, ensure_ascii=False)
     provider.project.store.write_text(text, "utf-8")  # as TestLore writes it: a text of three bytes a character
     assert provider.project.store.stat().st_size > 3.5 * (1 << 20)
@@ -274,7 +275,7 @@ def test_a_large_script_is_known_by_size_and_time(provider: Provider) -> None:
 def test_only_what_is_new_is_embedded(provider: Provider) -> None:
     assert provider.project.ask_natively() == "built"
     provider.counts()
-    provider.project.write_store([*provider.project.records(), episode(1, "another boundary")])
+    provider.project.write_store([*provider.project.records(), make_episode(1, "another boundary")])
     assert provider.project.ask_natively() == "built"
     assert provider.counts() == [2]
 
@@ -307,6 +308,6 @@ def test_every_text_is_sent_as_it_is(provider: Provider, tmp_path: Path) -> None
     provider.write(
         f"request = read(); open({str(seen)!r}, 'w').write(json.dumps(request['texts'])); say(good(request))"
     )
-    provider.project.write_store([episode(1, 'naïve ☃ 𝒳\n\t"quoted" \\ \x7f', tags=[])])
+    provider.project.write_store([make_episode(1, 'naïve ☃ 𝒳\n\t"quoted" \\ \x7f', tags=[])])
     assert provider.project.ask_natively(query="ünïcode 🐍 query") == "built"
     assert json.loads(seen.read_text()) == ['\nnaïve ☃ 𝒳\n\t"quoted" \\ \x7f', "ünïcode 🐍 query"]

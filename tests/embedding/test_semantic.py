@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Project, episode, ids, word
+from episodes import make_episode
+from helpers import Project, ids, word
 from testlore.embedding import semantic
 
 CLONE_NEWNET = 0x40000000
@@ -71,7 +72,7 @@ def test_it_finds_meanings_that_share_no_word(semantic_project: Project) -> None
         "it('sorts numbers in ascending order', () => {})",
         "it('retries after a network timeout', () => {})",
     ]
-    semantic_project.write_store([episode(number, text, tags=[]) for number, text in enumerate(texts)])
+    semantic_project.write_store([make_episode(number, text, tags=[]) for number, text in enumerate(texts)])
     found = {
         query: semantic_project.ask(query=query)["records"][0]["patterns"][0]["content"]
         for query in ("login credentials", "internet connection lost", "arrange integers by size")

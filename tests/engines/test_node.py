@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers import DATA, Project, episode, golden, ids, state, states, word
-from node_helpers import NodeProject, copy_of, installed, node_project
+from episodes import make_episode
+from helpers import DATA, Project, falls_back, golden, ids, state, states, with_files_up_to, word
+from node_helpers import node_project
 from testlore import canonical, engines, recall, schemas
 from testlore.engines import Engine, node
 from testlore.errors import Fallback
@@ -28,25 +29,29 @@ NO_WARM_IMPORT = (
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> NodeProject:
+def fresh(tmp_path: Path, node_modules: Path) -> Project:
     """A project without an index, whose ``node_modules`` is a link, as in a second worktree."""
-    return node_project(tmp_path / "till", installed())
+    return node_project(tmp_path / "till", node_modules)
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> NodeProject:
+def own(tmp_path: Path, node_modules: Path) -> Project:
     """A project with a ``node_modules`` of its own, which a test may change."""
     project = node_project(tmp_path / "till")
-    shutil.copytree(installed(), project.modules)
+    shutil.copytree(node_modules, modules(project))
     return project
 
 
-def core(project: NodeProject) -> Path:
-    return project.modules / "@ruvector/core"
+def modules(project: Project) -> Path:
+    return project.root / "node_modules"
 
 
-def binding(project: NodeProject) -> Path:
-    return next(project.modules.glob("ruvector-core-*"))
+def core(project: Project) -> Path:
+    return modules(project) / "@ruvector/core"
+
+
+def binding(project: Project) -> Path:
+    return next(modules(project).glob("ruvector-core-*"))
 
 
 def queries(store: str) -> list[str]:
@@ -63,8 +68,8 @@ def similarities(root: Path, query: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, store: str) -> None:
-    under_node = node_project(tmp_path / "node", installed(), store)
+def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, node_modules: Path, store: str) -> None:
+    under_node = node_project(tmp_path / "node", node_modules, store)
     under_python = Project(golden(store, tmp_path / "python"))
     asked = queries(store)
     assert asked
@@ -78,8 +83,8 @@ def test_both_runtimes_return_the_same_ids_and_similarities(tmp_path: Path, stor
         assert set(ids(one)) == set(ids(other))
 
 
-def test_both_runtimes_agree_on_an_episode_without_a_word(fresh: NodeProject) -> None:
-    fresh.write_store([*fresh.records(), episode(1, "", tags=[], outcome="rejected")])
+def test_both_runtimes_agree_on_an_episode_without_a_word(fresh: Project) -> None:
+    fresh.write_store([*fresh.records(), make_episode(1, "", tags=[], outcome="rejected")])
     found = []
     for runtime in engines.NAMES:
         fresh.configure({"runtime": runtime})
@@ -87,20 +92,22 @@ def test_both_runtimes_agree_on_an_episode_without_a_word(fresh: NodeProject) ->
     assert found[0] == pytest.approx(found[1], abs=1e-4)
 
 
-def test_the_answer_names_the_engine_and_its_version(fresh: NodeProject) -> None:
+def test_the_answer_names_the_engine_and_its_version(fresh: Project) -> None:
     details = {"engine": "@ruvector/core", "mode": "lexical-vector", "version": "0.1.32", "cache": "built"}
     assert fresh.ask()["retrievalDetails"] == details
 
 
 @pytest.mark.parametrize("dimensions", [16, 2048])
-def test_the_shortest_and_the_longest_vectors_of_a_full_store_fit(tmp_path: Path, dimensions: int) -> None:
-    project = node_project(tmp_path / "project", installed(), "two-hundred")
+def test_the_shortest_and_the_longest_vectors_of_a_full_store_fit(
+    tmp_path: Path, node_modules: Path, dimensions: int
+) -> None:
+    project = node_project(tmp_path / "project", node_modules, "two-hundred")
     project.configure({"dimensions": dimensions})
     assert project.ask_natively() == "built"
     assert project.ask_natively("doit") == "reused"
 
 
-def test_many_at_once_build_once_all_answer_and_leave_the_seal_whole(fresh: NodeProject) -> None:
+def test_many_at_once_build_once_all_answer_and_leave_the_seal_whole(fresh: Project) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(fresh.ask_natively, ["testlore", "doit"] * 4))
     assert found.count("built") == 1
@@ -114,15 +121,15 @@ def test_many_at_once_build_once_all_answer_and_leave_the_seal_whole(fresh: Node
     assert not list(fresh.cache.glob("*testlore-tmp"))
 
 
-def test_a_fresh_clone_with_the_restored_cache_rebuilds_nothing(fresh: NodeProject, tmp_path: Path) -> None:
+def test_a_fresh_clone_with_the_restored_cache_rebuilds_nothing(fresh: Project, tmp_path: Path) -> None:
     assert fresh.ask_natively() == "built"
-    clone = copy_of(fresh, tmp_path / "clone")
+    clone = fresh.copied(tmp_path / "clone")
     before = state(clone.database)
     assert clone.ask_natively("doit") == "reused"
     assert state(clone.database) == before
 
 
-def test_another_sdk_rebuilds(own: NodeProject) -> None:
+def test_another_sdk_rebuilds(own: Project) -> None:
     assert own.ask_natively() == "built"
     with (binding(own) / "ruvector.node").open("ab") as file:
         file.write(b"\0")
@@ -130,8 +137,8 @@ def test_another_sdk_rebuilds(own: NodeProject) -> None:
     assert own.ask_natively() == "reused"
 
 
-def test_a_layout_of_links_inside_node_modules_is_followed(own: NodeProject) -> None:
-    inner = own.modules / ".pnpm/@ruvector+core@0.1.32/node_modules"
+def test_a_layout_of_links_inside_node_modules_is_followed(own: Project) -> None:
+    inner = modules(own) / ".pnpm/@ruvector+core@0.1.32/node_modules"
     inner.mkdir(parents=True)
     (inner / "@ruvector").mkdir()
     native = binding(own)
@@ -141,42 +148,42 @@ def test_a_layout_of_links_inside_node_modules_is_followed(own: NodeProject) -> 
     assert own.ask_natively() == "built"
 
 
-def test_folders_above_the_project_are_not_searched(own: NodeProject) -> None:
-    own.modules.rename(own.root.parent / "node_modules")
+def test_folders_above_the_project_are_not_searched(own: Project) -> None:
+    modules(own).rename(own.root.parent / "node_modules")
     answer = own.ask()
     assert word(answer) == MISSING
     assert answer["records"]
 
 
-def test_a_binding_above_the_project_is_not_loaded(own: NodeProject) -> None:
+def test_a_binding_above_the_project_is_not_loaded(own: Project) -> None:
     above = own.root.parent / "node_modules"
     above.mkdir()
     binding(own).rename(above / binding(own).name)
     assert word(own.ask()) == UNLOADABLE
 
 
-def test_an_sdk_that_is_linked_from_elsewhere_is_refused(own: NodeProject, tmp_path: Path) -> None:
+def test_an_sdk_that_is_linked_from_elsewhere_is_refused(own: Project, tmp_path: Path) -> None:
     core(own).rename(tmp_path / "core")
     core(own).symlink_to(tmp_path / "core")
     assert word(own.ask()) == BROKEN
 
 
 @pytest.mark.parametrize("description", ["", "[]", '{"name": "other", "version": "1"}', '{"name": "@ruvector/core"}'])
-def test_a_package_that_does_not_describe_the_sdk_is_refused(own: NodeProject, description: str) -> None:
+def test_a_package_that_does_not_describe_the_sdk_is_refused(own: Project, description: str) -> None:
     (core(own) / "package.json").write_text(description)
     assert word(own.ask()) == BROKEN
 
 
-def test_what_steers_node_from_outside_steers_no_worker(fresh: NodeProject, tmp_path: Path) -> None:
+def test_what_steers_node_from_outside_steers_no_worker(fresh: Project, tmp_path: Path) -> None:
     planted = tmp_path / "planted.js"
     planted.write_text("process.exit(7)")
     assert fresh.with_env(NODE_OPTIONS=f"--require {planted}").ask_natively() == "built"
 
 
-def test_node_comes_from_its_wheel_where_path_has_none(fresh: NodeProject, tmp_path: Path) -> None:
+def test_node_comes_from_its_wheel_where_path_has_none(fresh: Project, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert NodeProject(fresh.root, {"PATH": str(empty)}).ask_natively() == "built"
+    assert fresh.with_env(PATH=str(empty)).ask_natively() == "built"
 
 
 def test_without_any_node_one_command_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -204,7 +211,7 @@ def test_the_install_command_works_without_npm_on_path(monkeypatch: pytest.Monke
     assert subprocess.run([program, script, "--version"], capture_output=True, check=True).stdout
 
 
-def test_testlores_own_cache_files_stand_untouched_beside_ours(fresh: NodeProject) -> None:
+def test_testlores_own_cache_files_stand_untouched_beside_ours(fresh: Project, node_modules: Path) -> None:
     fresh.cache.mkdir(parents=True)
     theirs = [fresh.cache / "vectors.db", fresh.cache / "metadata.json"]
     script = (
@@ -212,7 +219,7 @@ def test_testlores_own_cache_files_stand_untouched_beside_ours(fresh: NodeProjec
         "const db = new VectorDb({ dimensions: 3, storagePath: process.argv[2], distanceMetric: 'Cosine' });"
         "db.insertBatch([{ id: 'a', vector: new Float32Array([1, 0, 0]) }]);"
     )
-    argv = ["node", "-e", script, str(installed() / "@ruvector/core"), "vectors.db"]
+    argv = ["node", "-e", script, str(node_modules / "@ruvector/core"), "vectors.db"]
     subprocess.run(argv, cwd=fresh.cache, check=True)
     theirs[1].write_text(canonical.dumps(canonical.seal({"schemaVersion": 1})))
     before = [state(path) for path in theirs]
@@ -228,7 +235,7 @@ def test_testlores_own_cache_files_stand_untouched_beside_ours(fresh: NodeProjec
     assert [state(path) for path in theirs] == before
 
 
-def test_a_warm_recall_imports_nothing_that_it_does_not_need(fresh: NodeProject) -> None:
+def test_a_warm_recall_imports_nothing_that_it_does_not_need(fresh: Project) -> None:
     assert fresh.ask_natively() == "built"
     code = (
         "import sys; from testlore.cli import main; main(sys.argv[2:]);"
@@ -246,3 +253,14 @@ def test_every_runtime_of_the_configuration_has_its_engine() -> None:
         engine: Engine = engines.engine(runtime)
         assert engine.DATABASE != engine.METADATA
         assert set(engine.Failure.HELP) >= {BROKEN, UNLOADABLE, "ruvector-sdk-api-mismatch"}
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_half_written(fresh: Project, lexical_ids: list[str]) -> None:
+    full = fresh.confined(with_files_up_to(1 << 20))
+    falls_back(full, "ruvector-cache-unwritable", lexical_ids)
+    assert not [name for name in states(fresh.cache) if name.startswith("vectors")]
+    assert fresh.ask_natively() == "built"
+    before = states(fresh.cache)
+    falls_back(full, "ruvector-cache-unwritable", lexical_ids)
+    assert states(fresh.cache) == before
+    assert fresh.ask_natively() == "reused"

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import REPOSITORY, Project, Sdk
+from helpers import REPOSITORY, Project
 from testlore import canonical
 from testlore.errors import Unusable
 from testlore.evaluate import Figures, disposable, inherited, measure, questions
 from testlore.memory import store
 from testlore.project.settings import Settings
+from wheel_stand_in import WheelStandIn
 
 # By hand, newest commit first. Of the inherited formulas the last case has no rank, since its test is one word to
 # them; of ours the words of an identifier count, so that it is first. The test of the first case holds one of its
@@ -223,7 +224,7 @@ def test_a_configured_model_is_measured_in_its_turn(asking: Project, python: Pat
 
 
 def test_an_engine_that_cannot_answer_is_named_and_the_rest_is_measured(
-    asking: Project, python: Path, sdk: Sdk
+    asking: Project, python: Path, sdk: WheelStandIn
 ) -> None:
     sdk.break_with("raise ImportError('undefined symbol')")
     report = evaluated(asking.with_env(**sdk.env), "--repo", str(python))

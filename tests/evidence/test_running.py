@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -366,10 +368,15 @@ LAYOUTS = {
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def installed(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> dict[str, Path]:
     """Projects of each layout, installed by pip into the environment that runs their tests."""
-    folder = tmp_path_factory.mktemp("layouts")
-    subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
+    folder = shared_folder("layouts", _install_layouts)
+    return {name: folder / name for name in LAYOUTS}
+
+
+def _install_layouts(folder: Path) -> None:
+    without_pip = ["--without-pip"] if find_spec("pip") else []  # ours is found in it, too, and a copy takes seconds
+    subprocess.run([sys.executable, "-m", "venv", *without_pip, folder / "environment"], check=True)
     python = folder / "environment/bin/python"
     packages = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -379,12 +386,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ).stdout.strip()
     host = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     (Path(packages) / "host.pth").write_text(host.replace(os.pathsep, "\n") + "\n", encoding="utf-8")
-    roots, wanted = {}, []
+    wanted = []
     for name, (source, options) in LAYOUTS.items():
         package = "shop_" + name.replace("-", "_")
         base = f"{source}/{package}" if source else package
         packages_of = f'[tool.setuptools]\npackages = ["{package}"]\n' if not source else ""
-        roots[name] = make_project(
+        root = make_project(
             folder / name,
             {
                 "pyproject.toml": "[build-system]\nrequires = ['setuptools>=64']\n"
@@ -398,11 +405,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             },
             {"runner": [str(_pytest_script(python)), "{files}"]},
         )
-        wanted += [*options, str(roots[name])]
-    done = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"pip cannot install here: {done.stderr[-300:]}")
-    return roots
+        wanted += [*options, str(root)]
+    for argv in (["setuptools>=70.1"], ["--no-build-isolation", *wanted]):  # one setuptools for all three
+        done = subprocess.run([python, "-m", "pip", "install", "-q", *argv], capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"pip cannot install here: {done.stderr[-300:]}")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -450,9 +457,12 @@ def test_a_path_of_the_original_in_the_environment_leads_to_the_copy(
 
 
 @pytest.fixture(scope="module")
-def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def node_packages(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """The ``node_modules`` of vitest and jest, installed once by npm."""
-    folder = tmp_path_factory.mktemp("packages")
+    return shared_folder("packages", _install_packages) / "node_modules"
+
+
+def _install_packages(folder: Path) -> None:
     (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
     npm = shutil.which("npm")
     wanted = ["vitest@3", "jest@30", "jest-junit@17"]
@@ -461,7 +471,6 @@ def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     if not done or done.returncode:
         pytest.skip(f"npm cannot install here: {done.stderr[-300:] if done else 'there is none'}")
-    return folder / "node_modules"
 
 
 @pytest.mark.parametrize(

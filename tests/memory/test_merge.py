@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evidence_helpers import episode, fill, records, tree
+from episodes import make_episode
+from evidence_helpers import fill, records, tree
 from testlore import canonical
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store
@@ -29,7 +30,7 @@ def test_merging_into_nothing_makes_a_memory_and_merging_both_ways_makes_the_sam
     here, there, new = tmp_path / "here", tmp_path / "there", tmp_path / "new"
     fill(here, range(3))
     fill(there, range(1, 4))
-    twin = canonical.seal({**episode(1), "createdAt": store.created_at(1_800_000_000)})
+    twin = canonical.seal({**make_episode(1), "createdAt": store.created_at(1_800_000_000)})
     store.update(str(there), lambda found: [twin, *(one for one in found if one["id"] != twin["id"])])
     new.mkdir()
     for one, other in ((here, there), (there, here), (new, here)):

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import DOORS, Json, Project, episode, ids, pattern, reseal, states, without_powers, word
+from episodes import make_episode, pattern, reseal
+from helpers import DOORS, Json, Project, ids, states, without_powers, word
 from hypothesis import given
 from hypothesis import strategies as st
 from testlore import canonical, recall
@@ -24,7 +25,7 @@ def _text(records: list[Json], **others: Any) -> str:
 
 
 def _doubled_with_another_candidate() -> list[Json]:
-    return [episode(1), reseal(episode(1), candidateId="another")]
+    return [make_episode(1), reseal(make_episode(1), candidateId="another")]
 
 
 BAD_BYTES = {
@@ -33,11 +34,11 @@ BAD_BYTES = {
     "a list": b"[]",
     "null": b"null",
     "a text": b'"store"',
-    "cut short": _text([episode(1)]).encode()[:-1],
-    "with something after it": _text([episode(1)]).encode() + b"x",
-    "with a byte order mark": b"\xef\xbb\xbf" + _text([episode(1)]).encode(),
-    "in UTF-16": _text([episode(1)]).encode("utf-16"),
-    "not UTF-8": _text([episode(1)]).encode().replace(b"zero", b"\xffero"),
+    "cut short": _text([make_episode(1)]).encode()[:-1],
+    "with something after it": _text([make_episode(1)]).encode() + b"x",
+    "with a byte order mark": b"\xef\xbb\xbf" + _text([make_episode(1)]).encode(),
+    "in UTF-16": _text([make_episode(1)]).encode("utf-16"),
+    "not UTF-8": _text([make_episode(1)]).encode().replace(b"zero", b"\xffero"),
     "with NaN": b'{"schemaVersion": NaN, "records": [], "integrity": ""}',
     "with infinity": b'{"schemaVersion": 1e999, "records": [], "integrity": ""}',
     "with a number of 5000 digits": b'{"schemaVersion": ' + b"1" * 5000 + b', "records": [], "integrity": ""}',
@@ -46,7 +47,7 @@ BAD_BYTES = {
         for depth in (900, 950, 970, 980, 990, 5_000)
     },
     "nested too deeply": b"[" * 100_000,
-    "with deep tags": _text([{**episode(1), "tags": 0}])
+    "with deep tags": _text([{**make_episode(1), "tags": 0}])
     .encode()
     .replace(b'"tags": 0', b'"tags": [' + b"[" * 900 + b"]" * 900 + b", " + b"[" * 900 + b"]" * 900 + b"]"),
     "with a long unknown key": _text([], **{"x" * 100_000: 1}).encode(),
@@ -59,11 +60,11 @@ BAD_BYTES = {
     "without a seal": json.dumps({"schemaVersion": 1, "records": []}).encode(),
     "with a seal of something else": json.dumps({"schemaVersion": 1, "records": [], "integrity": "0" * 64}).encode(),
     "with a seal that is a number": json.dumps({"schemaVersion": 1, "records": [], "integrity": 0}).encode(),
-    "of 201 records": _text([episode(number) for number in range(201)]).encode(),
-    "with one record twice": _text([episode(1), episode(1)]).encode(),
+    "of 201 records": _text([make_episode(number) for number in range(201)]).encode(),
+    "with one record twice": _text([make_episode(1), make_episode(1)]).encode(),
     "with one id twice": _text(_doubled_with_another_candidate()).encode(),
     "with a record that is null": json.dumps(canonical.seal({"schemaVersion": 1, "records": [None]})).encode(),
-    "too large": _text([episode(1)]).encode() + b" " * (4 << 20),
+    "too large": _text([make_episode(1)]).encode() + b" " * (4 << 20),
 }
 
 
@@ -94,8 +95,8 @@ BAD_RECORDS: list[tuple[str, Json]] = [
     ("schemaVersion", {"schemaVersion": 2}),
     ("schemaVersion", {"schemaVersion": "1"}),
     ("id", {"id": "0" * 64}),
-    ("id", {"id": episode(1)["id"].upper()}),
-    ("id", {"id": episode(1)["id"] + "\n"}),
+    ("id", {"id": make_episode(1)["id"].upper()}),
+    ("id", {"id": make_episode(1)["id"] + "\n"}),
     *(("candidateId", {"candidateId": wrong}) for wrong in ("", "-a", "a/b", "a" * 129, "a\n", "ä", None)),
     *(
         ("createdAt", {"createdAt": wrong})
@@ -109,8 +110,8 @@ BAD_RECORDS: list[tuple[str, Json]] = [
     *(("manifestHash", {"manifestHash": wrong}) for wrong in ("", "0" * 63, "0" * 65, "G" * 64)),
     *(("validationHash", {"validationHash": wrong}) for wrong in ("", "0" * 63, "A" * 64, None)),
     ("provenance", {"provenance": {}}),
-    ("provenance", {"provenance": {**episode(1)["provenance"], "host": "0" * 64}}),
-    ("provenance.runner", {"provenance": {**episode(1)["provenance"], "runner": "node"}}),
+    ("provenance", {"provenance": {**make_episode(1)["provenance"], "host": "0" * 64}}),
+    ("provenance.runner", {"provenance": {**make_episode(1)["provenance"], "runner": "node"}}),
     ("framework", {"framework": "mocha"}),
     ("outcome", {"outcome": "pending"}),
     ("tags", {"tags": ["unheard"]}),
@@ -118,19 +119,19 @@ BAD_RECORDS: list[tuple[str, Json]] = [
     ("tags", {"tags": "boundary"}),
     ("warnings", {"warnings": ["unheard"]}),
     ("warnings", {"warnings": ["case-loss", "case-loss"]}),
-    ("context", {"context": {**episode(1)["context"], "path": "src"}}),
-    ("context.language", {"context": {**episode(1)["context"], "language": "ruby"}}),
-    ("context.purpose", {"context": {**episode(1)["context"], "purpose": "fun"}}),
+    ("context", {"context": {**make_episode(1)["context"], "path": "src"}}),
+    ("context.language", {"context": {**make_episode(1)["context"], "language": "ruby"}}),
+    ("context.purpose", {"context": {**make_episode(1)["context"], "purpose": "fun"}}),
     *(
-        (f"context.{key}", {"context": {**episode(1)["context"], key: wrong}})
+        (f"context.{key}", {"context": {**make_episode(1)["context"], key: wrong}})
         for key in ("changedTests", "deletedFiles")
         for wrong in (-1, 101, 1.5, "1", True, None)
     ),
-    ("evidence", {"evidence": {**episode(1)["evidence"], "output": "text"}}),
-    ("evidence.complete", {"evidence": {**episode(1)["evidence"], "complete": 1}}),
+    ("evidence", {"evidence": {**make_episode(1)["evidence"], "output": "text"}}),
+    ("evidence.complete", {"evidence": {**make_episode(1)["evidence"], "complete": 1}}),
     *(
-        (f"evidence.{key}", {"evidence": {**episode(1)["evidence"], key: wrong}})
-        for key in episode(1)["evidence"]
+        (f"evidence.{key}", {"evidence": {**make_episode(1)["evidence"], key: wrong}})
+        for key in make_episode(1)["evidence"]
         if key != "complete"
         for wrong in (-1, 10_000_001, 0.5)
     ),
@@ -158,17 +159,17 @@ def _refusal(value: Any) -> str:
 @pytest.mark.parametrize(("named", "changes"), BAD_RECORDS)
 def test_a_record_that_breaks_a_rule_is_named(named: str, changes: Json) -> None:
     record = {
-        **reseal(episode(1), **changes),
+        **reseal(make_episode(1), **changes),
         **({"integrity": changes["integrity"]} if "integrity" in changes else {}),
     }
-    refusal = _refusal(canonical.seal({"schemaVersion": 1, "records": [episode(2), record]}))
+    refusal = _refusal(canonical.seal({"schemaVersion": 1, "records": [make_episode(2), record]}))
     assert "records[1]" in refusal
     assert named in refusal
 
 
-@pytest.mark.parametrize("key", list(episode(1)))
+@pytest.mark.parametrize("key", list(make_episode(1)))
 def test_a_record_without_a_key_is_named(key: str) -> None:
-    record = {name: value for name, value in episode(1).items() if name != key}
+    record = {name: value for name, value in make_episode(1).items() if name != key}
     refusal = _refusal(
         canonical.seal({"schemaVersion": 1, "records": [canonical.seal(record) if key != "integrity" else record]})
     )
@@ -177,24 +178,24 @@ def test_a_record_without_a_key_is_named(key: str) -> None:
 
 def test_an_id_of_another_manifest_or_outcome_is_refused() -> None:
     for changes in ({"manifestHash": "0" * 64}, {"outcome": "rejected", "patterns": []}):
-        record = canonical.seal({**episode(1), **changes})
+        record = canonical.seal({**make_episode(1), **changes})
         assert "the id" in _refusal(canonical.seal({"schemaVersion": 1, "records": [record]}))
 
 
 UNUSUAL: dict[str, list[Json]] = {
-    "200 records": [episode(number) for number in range(200)],
-    "eight long patterns": [episode(1, patterns=[pattern("zero " + "x" * 1_195)] * 8)],
-    "lone surrogates": [episode(1, "zero \ud800 boundary \udfff")],
-    "control characters": [episode(1, "zero \0\1\x1b[31m boundary \u2028\u202e")],
-    "characters beyond the basic plane": [episode(1, "zero boundary " + "\U0001f600" * 500)],
-    "nothing but warnings": [episode(1, "", outcome="rejected", tags=["boundary"], warnings=["case-loss"])],
+    "200 records": [make_episode(number) for number in range(200)],
+    "eight long patterns": [make_episode(1, patterns=[pattern("zero " + "x" * 1_195)] * 8)],
+    "lone surrogates": [make_episode(1, "zero \ud800 boundary \udfff")],
+    "control characters": [make_episode(1, "zero \0\1\x1b[31m boundary \u2028\u202e")],
+    "characters beyond the basic plane": [make_episode(1, "zero boundary " + "\U0001f600" * 500)],
+    "nothing but warnings": [make_episode(1, "", outcome="rejected", tags=["boundary"], warnings=["case-loss"])],
     "whole numbers written as fractions": [
-        episode(1, context={**episode(1)["context"], "changedTests": 1.0}),
+        make_episode(1, context={**make_episode(1)["context"], "changedTests": 1.0}),
     ],
-    "one moment for all": [episode(number, createdAt="2026-01-01T00:00:00.000Z") for number in range(9)],
+    "one moment for all": [make_episode(number, createdAt="2026-01-01T00:00:00.000Z") for number in range(9)],
     "first and last years": [
-        episode(1, createdAt="0001-01-01T00:00:00.000Z"),
-        episode(2, createdAt="9999-12-31T23:59:59.999Z"),
+        make_episode(1, createdAt="0001-01-01T00:00:00.000Z"),
+        make_episode(2, createdAt="9999-12-31T23:59:59.999Z"),
     ],
 }
 

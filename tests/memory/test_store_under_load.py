@@ -11,9 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from evidence_helpers import episode, fill, patch, pytest_project, records, tree
+from episodes import make_episode, pattern
+from evidence_helpers import fill, patch, pytest_project, records, tree
 from helpers import without_powers
-from testlore import canonical, evidence
+from testlore import evidence
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store
 
@@ -35,10 +36,10 @@ for source in sys.argv[2:]:
 WRITE_FOR_EVER = """\
 import sys
 sys.path.insert(0, {here!r})
-from evidence_helpers import episode
+from episodes import make_episode
 from testlore.memory import store
 for number in range(int(sys.argv[2]), 1_000_000):
-    store.update(sys.argv[1], lambda found: [*found, episode(number)])
+    store.update(sys.argv[1], lambda found: [*found, make_episode(number)])
     print(number, flush=True)
 """
 
@@ -106,18 +107,16 @@ def test_a_writer_that_is_killed_leaves_the_old_or_the_new_store_whole(tmp_path:
 
 def test_over_two_hundred_records_the_oldest_leave(tmp_path: Path) -> None:
     fill(tmp_path, range(150))
-    change = store.update(str(tmp_path), lambda found: [*found, *(episode(number) for number in range(150, 230))])
+    change = store.update(str(tmp_path), lambda found: [*found, *(make_episode(number) for number in range(150, 230))])
     assert len(change.after) == 200
-    assert change.dropped == [episode(number)["id"] for number in range(29, -1, -1)]
+    assert change.dropped == [make_episode(number)["id"] for number in range(29, -1, -1)]
     assert [record["candidateId"] for record in records(tmp_path)] == [f"c{n}" for n in range(229, 29, -1)]
 
 
 def test_over_four_mebibytes_the_oldest_leave(tmp_path: Path) -> None:
     # Characters of three bytes: 200 such records would have more than 4 MiB.
     def big(number: int) -> store.Record:
-        content = "漢" * 1_100 + str(number)
-        pattern = {"language": "python", "content": content, "hash": canonical.digest(content)}
-        return canonical.seal({**episode(number), "patterns": [pattern] * 8})
+        return make_episode(number, patterns=[pattern("漢" * 1_100 + str(number))] * 8)
 
     store.update(str(tmp_path), lambda _: [big(number) for number in range(200)])
     size = (tmp_path / store.INDEX_FILE).stat().st_size
@@ -130,7 +129,7 @@ def test_what_would_be_refused_is_not_written(tmp_path: Path) -> None:
     fill(tmp_path, range(2))
     before = tree(tmp_path)
     with pytest.raises(Unusable, match="store-corrupt"):
-        store.update(str(tmp_path), lambda found: [*found, {**episode(5), "outcome": "rejected"}])
+        store.update(str(tmp_path), lambda found: [*found, {**make_episode(5), "outcome": "rejected"}])
     assert tree(tmp_path) == before
 
 

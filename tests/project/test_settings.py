@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from helpers import DOORS, Json, Project, Sdk, ids, without_powers, word
+from helpers import DOORS, Json, Project, ids, without_powers, word
 from testlore.errors import Unusable
 from testlore.project import settings
+from wheel_stand_in import WheelStandIn
 
 
 def _any(*values: Any) -> tuple[Any, ...]:
@@ -69,7 +70,7 @@ def test_a_plugin_that_is_no_object_is_named(plugin: object) -> None:
     ],
 )
 def test_a_mistake_inside_the_plugin_costs_no_answer(
-    project_of_sdk: Project, sdk: Sdk, lexical_ids: list[str], changes: Json, said: list[str]
+    project_of_sdk: Project, sdk: WheelStandIn, lexical_ids: list[str], changes: Json, said: list[str]
 ) -> None:
     project = project_of_sdk
     project.configure(changes)

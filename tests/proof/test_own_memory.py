@@ -26,8 +26,12 @@ def check(checkout: Path, count: int) -> Done:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of the repository with its memory, and with one candidate, which is rejected for having no test."""
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository with its memory, and with one candidate, which is rejected for having no test.
+
+    Of the configured tests it runs one file alone, for they are run twice.
+    """
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # the configured runner sets a profile of hypothesis
     root = tmp_path / "checkout"
     copies.pristine(str(REPOSITORY), str(root))
     (root / store.INDEX_FILE).parent.mkdir(parents=True)
@@ -35,6 +39,10 @@ def checkout(tmp_path: Path) -> Path:
     for path in (root / "proof/candidates").iterdir():
         if path.stem != "rejected-no-test":
             path.unlink()
+    config = json.loads((root / CONFIG_FILE).read_text("utf-8"))
+    [paths] = [number for number, word in enumerate(config["runner"]) if word.startswith("testpaths=")]
+    config["runner"][paths] = "testpaths=tests/evidence/test_patterns.py"
+    (root / CONFIG_FILE).write_text(json.dumps(config), "utf-8")
     return root
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers import QUERY, REPOSITORY, Done, Json, Project, Sdk, seal_file
-from node_helpers import installed
+from helpers import QUERY, REPOSITORY, Done, Json, Project, seal_file
 from testlore import canonical, schemas
+from wheel_stand_in import WheelStandIn
 
 _MARKERS = {"USER": "marker-user", "LOGNAME": "marker-user", "HOSTNAME": "marker-host"}
 _VOUCHED = ("pipeline", "schemas", "proof")
@@ -73,7 +73,7 @@ def test_the_receipt_tells_no_place_user_host_or_query(receipt: Path) -> None:
     assert '"/' not in text
 
 
-def test_an_sdk_that_lies_fails_the_proof_and_leaves_no_receipt(tmp_path: Path, sdk: Sdk) -> None:
+def test_an_sdk_that_lies_fails_the_proof_and_leaves_no_receipt(tmp_path: Path, sdk: WheelStandIn) -> None:
     sdk.break_with(
         "RvfStore.query = lambda self, vector, k: "
         "[(row, squared + 1e-3) for row, squared in self._store.query(vector, k)]"
@@ -85,7 +85,7 @@ def test_an_sdk_that_lies_fails_the_proof_and_leaves_no_receipt(tmp_path: Path, 
     assert not list(tmp_path.glob("receipt*"))
 
 
-def test_a_failed_proof_leaves_an_older_receipt_as_it_is(tmp_path: Path, sdk: Sdk) -> None:
+def test_a_failed_proof_leaves_an_older_receipt_as_it_is(tmp_path: Path, sdk: WheelStandIn) -> None:
     old = tmp_path / "receipt.json"
     old.write_text("{}")
     shutil.rmtree(sdk.record.parent)
@@ -93,15 +93,15 @@ def test_a_failed_proof_leaves_an_older_receipt_as_it_is(tmp_path: Path, sdk: Sd
     assert text_of(old) == "{}"
 
 
-def test_the_proof_holds_under_node(tmp_path: Path) -> None:
-    done = prove(tmp_path, "--runtime", "node", "--sdk-root", str(installed().parent))
+def test_the_proof_holds_under_node(tmp_path: Path, node_modules: Path) -> None:
+    done = prove(tmp_path, "--runtime", "node", "--sdk-root", str(node_modules.parent))
     assert done.returncode == 0, done.stderr
     value: Json = json.loads(text_of(tmp_path / "receipt.json"))
     assert schemas.first_problem("receipt", value) is None
     assert (value["sdk"]["name"], value["sdk"]["version"]) == ("@ruvector/core", "0.1.32")
     assert "pipeline/testlore/engines/node_worker.cjs" in value["sources"]
     assert "pipeline/testlore/engines/wheel_worker.py" not in value["sources"]
-    assert str(installed().parent) not in text_of(tmp_path / "receipt.json")
+    assert str(node_modules.parent) not in text_of(tmp_path / "receipt.json")
 
 
 def test_a_fresh_receipt_fits(receipt: Path, checkout: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Project, episode, pattern, reseal
+from episodes import make_episode, pattern, reseal
+from helpers import Project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from testlore import RecallResult, canonical, recall, schemas
@@ -60,11 +61,11 @@ def order(ranked: list[RankedEpisode], records: list[Json]) -> list[int]:
 
 
 def rejected(number: int, **changes: Any) -> Json:
-    return episode(number, "", outcome="rejected", warnings=["execution-failed"], **changes)
+    return make_episode(number, "", outcome="rejected", warnings=["execution-failed"], **changes)
 
 
 def caught(number: int, defects: int, content: str) -> Json:
-    record = episode(number, content)
+    record = make_episode(number, content)
     return reseal(record, evidence={**record["evidence"], "caughtDefects": defects})
 
 
@@ -75,9 +76,9 @@ def test_the_numbers_of_an_explanation_add_up_to_the_score_that_ranks(
 ) -> None:
     records = []
     for number, (content, outcome, defects, _) in enumerate(memory):
-        evidence = {**episode(0)["evidence"], "caughtDefects": defects}
+        evidence = {**make_episode(0)["evidence"], "caughtDefects": defects}
         patterns = [pattern(" ".join(content))] if outcome == "accepted" else []
-        records.append(episode(number, outcome=outcome, evidence=evidence, patterns=patterns, tags=[]))
+        records.append(make_episode(number, outcome=outcome, evidence=evidence, patterns=patterns, tags=[]))
     ranked = (by_model if model else by_features)(records, " ".join(asked), [near for *_, near in memory])
     for found in (ranked, by_words(records, " ".join(asked))):
         scores = [one.score for one in found]
@@ -92,17 +93,23 @@ def test_the_numbers_of_an_explanation_add_up_to_the_score_that_ranks(
 
 
 def test_a_hash_collision_alone_brings_nothing_in() -> None:
-    records = [episode(1, "zero boundary", tags=[]), episode(2, "leap year", tags=[])]
+    records = [make_episode(1, "zero boundary", tags=[]), make_episode(2, "leap year", tags=[])]
     assert order(by_features(records, "boundary", [0.1, 0.9]), records) == [0]
 
 
 def test_likeness_settles_what_words_leave_open_and_no_more() -> None:
-    records = [episode(1, "refund one currency"), episode(2, "refund two currency"), episode(3, "refund x")]
+    records = [
+        make_episode(1, "refund one currency"),
+        make_episode(2, "refund two currency"),
+        make_episode(3, "refund x"),
+    ]
     assert order(by_features(records, "refund currency", [0.2, 0.9, 0.9]), records) == [1, 0, 2]
 
 
 def test_a_model_brings_in_what_shares_no_word_and_says_so() -> None:
-    records = [episode(n, content, tags=[]) for n, content in enumerate(["refund", "payback", "refund sum", "leap"])]
+    records = [
+        make_episode(n, content, tags=[]) for n, content in enumerate(["refund", "payback", "refund sum", "leap"])
+    ]
     found = by_model(records, "refund", [0.8, 0.7, 0.0, 0.0])
     assert {number: one.found_by for number, one in zip(order(found, records), found, strict=True)} == {
         0: "both",
@@ -112,13 +119,13 @@ def test_a_model_brings_in_what_shares_no_word_and_says_so() -> None:
 
 
 def test_only_the_nearest_count_as_found_by_a_model() -> None:
-    records = [episode(number, f"word{number}", tags=[]) for number in range(30)]
+    records = [make_episode(number, f"word{number}", tags=[]) for number in range(30)]
     found = by_model(records, "refund", [0.5 + number / 100 for number in range(30)], 30)
     assert order(found, records) == list(range(29, 9, -1))
 
 
 def test_accepted_evidence_outweighs_rejected_and_caught_defects_outweigh_none() -> None:
-    accepted, better = episode(1, "execution one failed"), caught(2, 5, "execution two failed")
+    accepted, better = make_episode(1, "execution one failed"), caught(2, 5, "execution two failed")
     records = [rejected(3, tags=[]), accepted, better]
     for found in (by_words(records, "execution failed"), by_features(records, "execution failed", [0.5, 0.5, 0.5])):
         assert [one.evidence for one in found] == [1.5, 1.0, 0.5]
@@ -127,10 +134,10 @@ def test_accepted_evidence_outweighs_rejected_and_caught_defects_outweigh_none()
 
 def test_a_near_duplicate_stands_behind_different_lessons_and_is_not_dropped() -> None:
     records = [
-        episode(4, "def test_refund_of_zero_currency(): assert refund(0) == 0"),
-        episode(3, "def test_refund_of_zero_currency(): assert refund(00) == 0"),
-        episode(2, "leap year, and no refund in a long text about other things"),
-        episode(1, "def test_refund_of_zero_currency(): assert refund(0)  == 0"),
+        make_episode(4, "def test_refund_of_zero_currency(): assert refund(0) == 0"),
+        make_episode(3, "def test_refund_of_zero_currency(): assert refund(00) == 0"),
+        make_episode(2, "leap year, and no refund in a long text about other things"),
+        make_episode(1, "def test_refund_of_zero_currency(): assert refund(0)  == 0"),
     ]
     found = by_words(records, "refund zero currency")
     assert order(found, records) == [0, 2, 3, 1]
@@ -143,7 +150,7 @@ def test_a_near_duplicate_stands_behind_different_lessons_and_is_not_dropped() -
 
 
 def test_two_lessons_in_other_words_are_no_duplicates() -> None:
-    records = [episode(1, "def test_refund_zero(): pass"), episode(2, "def test_refund_leap(): pass")]
+    records = [make_episode(1, "def test_refund_zero(): pass"), make_episode(2, "def test_refund_leap(): pass")]
     assert not any(one.duplicate_of for one in by_words(records, "refund"))
 
 
@@ -154,7 +161,7 @@ def test_rejections_without_a_pattern_are_no_duplicates_of_each_other() -> None:
 
 
 def test_equal_scores_come_newest_first() -> None:
-    records = [episode(number, f"refund {word}", tags=[]) for number, word in enumerate(("one", "two", "six"))]
+    records = [make_episode(number, f"refund {word}", tags=[]) for number, word in enumerate(("one", "two", "six"))]
     assert order(by_words(records, "refund"), records) == [2, 1, 0]
 
 
@@ -213,7 +220,7 @@ def test_an_answer_says_what_found_each_record_where_a_model_took_part(project: 
 def test_the_budget_holds_with_explanations(
     memory: list[tuple[list[str], str, int, float]], max_chars: int, model: bool
 ) -> None:
-    records = [episode(number, " ".join(content) * 9, tags=[]) for number, (content, *_) in enumerate(memory)]
+    records = [make_episode(number, " ".join(content) * 9, tags=[]) for number, (content, *_) in enumerate(memory)]
     ranked = (by_model if model else by_features)(records, " ".join(WORDS), [near for *_, near in memory])
     mode = "external-embedding" if model else "lexical-vector"
     details = {"engine": "ruvector", "mode": mode, "version": "0.1.4", "cache": "reused"}
@@ -229,7 +236,7 @@ def test_the_budget_holds_with_explanations(
 
 
 def test_an_explanation_goes_before_the_patterns_do() -> None:
-    ranked = by_words([episode(1, "zero boundary " * 40)], "zero")
+    ranked = by_words([make_episode(1, "zero boundary " * 40)], "zero")
     [record] = to_records(ranked, lambda: NOW, explain=True)
     bare = {key: value for key, value in record.items() if key != "explain"}
     whole = RecallResult([record], "deterministic-lexical", None, (GENERAL_WARNING,))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
+from episodes import make_episode
 from hypothesis import given
 from hypothesis import strategies as st
 from testlore.ranking import documents, tokens
 
-RECORD = {
-    "tags": ["boundary"],
-    "warnings": [],
-    "patterns": [{"content": "class TestCart:\n    def test_zero_total(self):\n        assert total([]) == 0"}],
-}
+RECORD = make_episode(1, "class TestCart:\n    def test_zero_total(self):\n        assert total([]) == 0")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +101,7 @@ def test_a_model_reads_the_names_in_words_first_and_then_the_whole_text() -> Non
 
 
 def test_a_model_reads_an_episode_without_names_as_it_is() -> None:
-    bare = {"tags": ["boundary"], "warnings": [], "patterns": [{"content": "assert\t☃ == 1"}]}
+    bare = make_episode(1, "assert\t☃ == 1")
     assert documents.gist(bare) == documents.episode_text(bare)
 
 

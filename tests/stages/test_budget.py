@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from episodes import pattern
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from testlore import RecallResult, canonical, schemas
@@ -47,8 +48,7 @@ def records(draw: st.DrawFn) -> list[dict[str, Any]]:
     for record in chosen:
         content = draw(st.none() | texts)
         if content is not None:
-            pattern = {"language": "python", "content": content, "hash": canonical.digest(content)}
-            record = {**record, "patterns": [pattern]}
+            record = {**record, "patterns": [pattern(content, "python")]}
         ranked.append(RankedEpisode(record, draw(st.floats(0, 50))))
     nothing = Provenance("", "", "", "")
     return to_records(ranked, lambda: nothing)

@@ -15,23 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from episodes import make_episode, reseal
 from helpers import (
     DOORS,
     Done,
     Json,
     Project,
-    Sdk,
-    episode,
     ids,
     is_alive,
-    native_module,
-    reseal,
     state,
     states,
     wait_until,
     word,
 )
 from testlore import schemas
+from wheel_stand_in import WheelStandIn, native_module
 
 GRAPH = ["validate", "key", "embed", "index", "query", "recall"]
 
@@ -149,7 +147,7 @@ def _other_mode(project: Project) -> None:
 @pytest.mark.parametrize("change", [_change_one, _other_dimensions, _other_framework, _other_mode])
 def test_what_counts_rebuilds(project: Project, tmp_path: Path, change: Callable[[Project], None], door: str) -> None:
     project = project.with_env(COUNTS=str(tmp_path / "counts"))
-    project.write_store([*project.records(), episode(1, framework="jest")])
+    project.write_store([*project.records(), make_episode(1, framework="jest")])
     project.ask_natively(door)
     before = state(project.database)
     change(project)
@@ -206,15 +204,15 @@ def test_what_does_not_count_rebuilds_nothing(counted: Counted, door: str) -> No
 
 
 def test_an_edit_that_keeps_size_and_time_is_noticed(project: Project) -> None:
-    project.write_store([episode(1, "alpha alpha"), episode(2, "gamma gamma")])
-    assert ids(project.ask("doit", "alpha")) == [episode(1)["id"]]
+    project.write_store([make_episode(1, "alpha alpha"), make_episode(2, "gamma gamma")])
+    assert ids(project.ask("doit", "alpha")) == [make_episode(1)["id"]]
     before = project.store.stat()
-    project.write_store([episode(1, "gamma gamma"), episode(2, "alpha alpha")])
+    project.write_store([make_episode(1, "gamma gamma"), make_episode(2, "alpha alpha")])
     assert project.store.stat().st_size == before.st_size
     os.utime(project.store, ns=(before.st_atime_ns, before.st_mtime_ns))
     answer = project.ask("doit", "alpha")
     assert answer["retrievalDetails"]["cache"] == "built"
-    assert ids(answer) == [episode(2)["id"]]
+    assert ids(answer) == [make_episode(2)["id"]]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -298,7 +296,7 @@ def test_doit_alone_builds_the_index_and_says_nothing_on_standard_output(project
     assert project.ask_natively() == "reused"
 
 
-def test_doit_alone_says_why_an_enabled_index_cannot_be_built(project_of_sdk: Project, sdk: Sdk) -> None:
+def test_doit_alone_says_why_an_enabled_index_cannot_be_built(project_of_sdk: Project, sdk: WheelStandIn) -> None:
     sdk.break_with("raise ImportError")
     for _ in range(2):
         done = project_of_sdk.doit()
@@ -324,7 +322,7 @@ def _without_configuration(project: Project) -> None:
 
 @pytest.mark.parametrize("disable", [_disabled, _without_plugin, _without_configuration])
 def test_a_disabled_plugin_loads_no_sdk_and_makes_no_cache(
-    project_of_sdk: Project, sdk: Sdk, lexical_ids: list[str], disable: Callable[[Project], None]
+    project_of_sdk: Project, sdk: WheelStandIn, lexical_ids: list[str], disable: Callable[[Project], None]
 ) -> None:
     project = project_of_sdk
     disable(project)
@@ -340,7 +338,7 @@ def test_a_disabled_plugin_loads_no_sdk_and_makes_no_cache(
     assert sorted(project.root.rglob("*")) == before
 
 
-def test_learning_that_is_disabled_overrides_the_plugin(project_of_sdk: Project, sdk: Sdk) -> None:
+def test_learning_that_is_disabled_overrides_the_plugin(project_of_sdk: Project, sdk: WheelStandIn) -> None:
     project = project_of_sdk
     project.configure(learning={"enabled": False})
     sdk.break_with("open('loaded', 'w')")
@@ -390,7 +388,7 @@ def test_eight_at_once_are_all_answered_and_build_once(project: Project, door: s
 def test_recalls_while_the_store_changes_all_succeed(project: Project) -> None:
     """Others capture meanwhile; nobody is told that the cache is corrupt, for it is not."""
     first = project.records()
-    second = [*first, episode(1)]
+    second = [*first, make_episode(1)]
     code = (
         "import sys; from testlore import recall\n"
         "for _ in range(40):\n"
@@ -415,7 +413,7 @@ def test_recalls_while_the_store_changes_all_succeed(project: Project) -> None:
 
 def test_a_build_that_is_killed_at_any_moment_leaves_nothing_that_is_in_the_way(project: Project) -> None:
     chance = random.Random(7)
-    project.write_store([episode(number, f"zero boundary {number}") for number in range(100)])
+    project.write_store([make_episode(number, f"zero boundary {number}") for number in range(100)])
     finished = 0
     for turn in range(16):
         shutil.rmtree(project.cache, ignore_errors=True) if turn % 3 == 0 else _change_one(project)
@@ -468,7 +466,7 @@ def test_a_host_project_gets_the_tasks_beside_its_own(project: Project) -> None:
 
 def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: Project) -> None:
     project.ask_natively()
-    project.write_store([*project.records(), episode(1, "retry timeout")])
+    project.write_store([*project.records(), make_episode(1, "retry timeout")])
     counting = (
         "import testlore.schemas as schemas, testlore.ranking.bm25 as bm25, testlore.embedding.features as features;"
         "first, statistics, vectors = schemas.first_problem, bm25.statistics, features.vectors; seen = [];"
