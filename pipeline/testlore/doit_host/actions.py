@@ -194,7 +194,7 @@ def recall(task: Any, before: Mapping[str, Any] | None = None) -> Outcome:
     except Unusable as unusable:
         result = RecallResult([], reason=str(unusable))
     try:
-        show(result, form, budget)
+        show(result, form if form in formats.FORMATS else formats.DEFAULT, budget)
     except OSError as error:
         output.tell(f"the answer cannot be written: {error.strerror}")
         return variables.ended(1)
