@@ -6,16 +6,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from testlore import canonical, frameworks
+from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
-from testlore.evidence import candidate, patterns, verdict
+from testlore.evidence import candidate, patterns, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.validation import check_provenance
 from testlore.frameworks import languages
 from testlore.memory import store
 from testlore.memory.store import Record
-from testlore.project import provenance, safe_files, settings, snapshot
+from testlore.project import safe_files, settings
 
 _FRESH_SECONDS = 24 * 3600
 _CLOCK_SECONDS = 300  # how far another process's clock may be ahead
@@ -49,11 +49,9 @@ def remember(root: str, name: str) -> StoreEntry:
     if validation is None:
         raise Refusal("validation-missing", f"run `testlore validate {name}` first")
     observed = _check(staged, validation)
-    framework = frameworks.of_project(root, configured)
-    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
-    current = provenance.of_snapshot(root, configured, framework, sources)
-    check_provenance(staged.manifest, current)
-    record = _record(root, staged, validation, observed, configured, list(sources.files()))
+    now = state.read(root)
+    check_provenance(staged.manifest, now.provenance)
+    record = _record(root, staged, validation, observed, now.settings, list(now.sources.files()))
 
     def with_record(records: list[Record]) -> list[Record]:
         return records if any(one["id"] == record["id"] for one in records) else [*records, record]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from testlore import canonical, frameworks
+from testlore import canonical
 from testlore.errors import Refusal
-from testlore.evidence import candidate, patch
-from testlore.project import provenance, settings, snapshot
+from testlore.evidence import candidate, patch, state
+from testlore.project.provenance import compatibility_reasons
 
 
 def run(root: str, proposed: Any) -> str:
@@ -24,22 +24,19 @@ def run(root: str, proposed: Any) -> str:
         Refusal: the patch breaks a rule, or was made against another state of the project. Nothing was staged.
         Unusable: ``configuration-invalid``.
     """
-    configured = settings.parse(settings.read(root))
-    framework = frameworks.of_project(root, configured)
-    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
-    checked = patch.check(root, proposed, sources.files())
-    current = provenance.of_snapshot(root, configured, framework, sources)
+    now = state.read(root)
+    checked = patch.check(root, proposed, now.sources.files())
     if "provenance" in checked:
-        reasons = provenance.compatibility_reasons(checked["provenance"], current)
+        reasons = compatibility_reasons(checked["provenance"], now.provenance)
         if reasons:
             raise Refusal("provenance-changed", f"the patch was made against another state: {', '.join(reasons)}")
     review = _review(checked)
     manifest = canonical.seal(
         {
             "schemaVersion": 1,
-            "framework": framework.NAME,
+            "framework": now.framework.NAME,
             "purpose": checked.get("purpose") or ("modularization" if checked["delete"] else "candidate-tests"),
-            "provenance": current.to_dict(),
+            "provenance": now.provenance.to_dict(),
             "files": [{"path": one["path"], "hash": canonical.digest(one["content"])} for one in checked["files"]],
             "delete": checked["delete"],
             "allowProtectedPaths": checked["allowProtectedPaths"],

@@ -7,15 +7,14 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from testlore import canonical, frameworks
+from testlore import canonical
 from testlore.errors import Refusal
-from testlore.evidence import candidate, copies, running, verdict
+from testlore.evidence import candidate, copies, running, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.running import Place, Run
 from testlore.evidence.verdict import Defect, Observation
 from testlore.memory import store
-from testlore.project import provenance, settings, snapshot
-from testlore.project.provenance import Provenance
+from testlore.project.provenance import Provenance, compatibility_reasons
 
 
 class Validation(NamedTuple):
@@ -51,13 +50,11 @@ def run(root: str, name: str) -> Validation:
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
-    configured = settings.parse(settings.read(root))
-    framework = frameworks.of_project(root, configured)
-    sources = snapshot.Scan(root, framework.TOOL_FILES).snapshot()
-    current = provenance.of_snapshot(root, configured, framework, sources)
+    now = state.read(root)
+    current = now.provenance
     check_provenance(staged.manifest, current)
     with copies.disposable() as folder:
-        place = Place(root, configured, framework, [*sources.files(), *staged.files], folder)
+        place = Place(root, now.settings, now.framework, [*now.sources.files(), *staged.files], folder)
         base = os.path.join(folder, "base")
         if copies.pristine(root, base) != current.source_hash:
             raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
@@ -91,7 +88,7 @@ def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
     Raises:
         Refusal: ``provenance-changed``.
     """
-    reasons = provenance.compatibility_reasons(manifest["provenance"], current)
+    reasons = compatibility_reasons(manifest["provenance"], current)
     if reasons:
         raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
 
@@ -131,9 +128,7 @@ def _failures(run: Run) -> Run:
 def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
     """Whether the project or the candidate has changed since validation began."""
     try:
-        configured = settings.parse(settings.read(root))
-        current = provenance.take(root, configured, frameworks.of_project(root, configured))
-        return current != before or candidate.read(root, staged.id) != staged
+        return state.read(root).provenance != before or candidate.read(root, staged.id) != staged
     except Refusal:
         return True
 

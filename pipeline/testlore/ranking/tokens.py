@@ -9,7 +9,6 @@ are no strangers. A beginning alone relates no two texts.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
@@ -164,7 +163,11 @@ def hashed(feature: str) -> int:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    if not text.isascii():
+        import unicodedata  # a large library, and most code is ASCII
+
+        text = unicodedata.normalize("NFKC", text)
+    return _WORD.findall(text)
 
 
 @lru_cache(maxsize=1 << 14)

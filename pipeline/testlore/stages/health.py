@@ -12,7 +12,7 @@ from testlore.cache import FOLDER
 from testlore.embedding import semantic
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
-from testlore.project import settings, snapshot
+from testlore.project import settings
 from testlore.project.safe_files import existing_folder
 from testlore.stages.session import Session
 
@@ -114,10 +114,8 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
 
 def _sources(session: Session) -> Finding:
     """How long it takes here to see whether the sources have changed. Every recall does so."""
-    configured = session.settings()
     begin = time.perf_counter()
-    kept = session.cache if configured.is_native else None
-    sources = snapshot.Scan(session.root, session.framework().TOOL_FILES, kept).snapshot()
+    sources = session.new_scan().snapshot()
     milliseconds = (time.perf_counter() - begin) * 1000
     return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
 

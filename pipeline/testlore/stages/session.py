@@ -220,7 +220,7 @@ class Session:
 
     def provenance(self) -> Provenance:
         """Today's provenance of the project."""
-        scan, self._scan = self._scan or self._new_scan(), None
+        scan, self._scan = self._scan or self.new_scan(), None
         return provenance.take(self.root, self.settings(), self.framework(), scan)
 
     def _asks(self) -> bool:
@@ -229,7 +229,8 @@ class Session:
     def _job(self) -> Job:
         return Job(self.engine(), self.sdk(), self.root, self.settings().timeout_ms)
 
-    def _new_scan(self) -> Scan:
+    def new_scan(self) -> Scan:
+        """A scan of the project's sources that has just begun."""
         keeper = self.cache if self.settings().is_native else None
         return Scan(self.root, self.framework().TOOL_FILES, keeper)
 
@@ -240,4 +241,4 @@ class Session:
                 self._worker = pool.start(self._job())
         except Fallback:
             pass  # the stage that needs it meets the same reason, and passes it on
-        self._scan = self._new_scan()
+        self._scan = self.new_scan()

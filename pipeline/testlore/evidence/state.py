@@ -1,0 +1,40 @@
+"""The state of a project that a candidate is staged, validated and remembered against."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from testlore import frameworks
+from testlore.frameworks import Framework
+from testlore.project import provenance, settings
+from testlore.project.provenance import Provenance
+from testlore.project.settings import Settings
+from testlore.project.snapshot import Scan, Snapshot
+
+
+class ProjectState(NamedTuple):
+    """A project as it is now.
+
+    Attributes:
+        settings: its configuration.
+        framework: its test framework.
+        sources: its source files.
+        provenance: the digests of all that an episode is made against.
+    """
+
+    settings: Settings
+    framework: Framework
+    sources: Snapshot
+    provenance: Provenance
+
+
+def read(root: str) -> ProjectState:
+    """The state of a project, for which every source file is read.
+
+    Raises:
+        Unusable: ``configuration-invalid``.
+    """
+    configured = settings.parse(settings.read(root))
+    framework = frameworks.of_project(root, configured)
+    sources = Scan(root, framework.TOOL_FILES).snapshot()
+    return ProjectState(configured, framework, sources, provenance.of_snapshot(root, configured, framework, sources))
