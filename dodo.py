@@ -1,7 +1,11 @@
 """The door for doit: ``doit list`` shows what there is."""
 
 import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 
+from doit.exceptions import TaskFailed
 from testlore.tasks import *  # noqa: F403
 from testlore.tasks import (  # noqa: F401
     Task,
@@ -15,6 +19,57 @@ from testlore.tasks import (  # noqa: F401
 )
 
 DOIT_CONFIG = doit_config()
+
+#: The tests for every version of Python, about a minute long: what is computed, read and written, and some recalls.
+QUICK = (
+    *("tests/ranking", "tests/memory", "tests/project", "tests/embedding/test_features.py"),
+    *("tests/stages/test_golden.py", "tests/test_canonical.py", "tests/test_child.py", "tests/test_digests.py"),
+)
+
+_MEASURABLE = "not imports_nothing"  # coverage.py itself imports what these tests must not find
+
+
+def task_dev() -> Task:
+    """Set up for development: .venv with all tools, and the hooks for git commit"""
+    python = ".venv/bin/python"
+    make = [] if Path(python).exists() else [[sys.executable, "-m", "venv", ".venv"]]
+    install = [python, "-m", "pip", "install", "-q", "-e", ".[ruvector,dev]"]
+    hook = [[python, "-m", "pre_commit", "install", "--allow-missing-config"]] if Path(".git").exists() else []
+    return {"actions": [*make, install, *hook], "uptodate": [False], "verbosity": 2}
+
+
+def _tool(name: str, *argv: str) -> Callable[[], object]:
+    """A tool of the ``dev`` extra as an action."""
+    run = of_checkout("-m", name, *argv)
+    return lambda: run() if find_spec(name) else TaskFailed(f"{name} is not installed here; `doit dev` installs it")
+
+
+def task_test() -> Task:
+    """Run the tests: [--quick] [what else pytest takes, after --]"""
+
+    def run(quick: bool, others: list[str]) -> object:
+        return _tool("pytest", "-q", "-n", "auto", *(QUICK if quick else ()), *others)()
+
+    option = {"name": "quick", "long": "quick", "type": bool, "default": False, "help": "the quick part alone"}
+    return {"actions": [run], "params": [option], "pos_arg": "others", "uptodate": [False], "verbosity": 2}
+
+
+def task_lint() -> Task:
+    """Check style and types: ruff and mypy, as the hooks and the gate do"""
+    commands = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy", "--strict"))
+    return {"actions": [_tool(*command) for command in commands], "uptodate": [False], "verbosity": 2}
+
+
+def task_coverage() -> Task:
+    """Run the tests and count the lines they run, in child processes too; the totals are kept in benchmarks/"""
+    actions = [
+        _tool("coverage", "erase"),
+        _tool("coverage", "run", "-m", "pytest", "-q", "-n", "auto", "-k", _MEASURABLE),
+        _tool("coverage", "combine", "-q"),
+        _tool("coverage", "report"),
+        of_checkout("benchmarks/rooms.py"),
+    ]
+    return {"actions": actions, "uptodate": [False], "verbosity": 2}
 
 
 def task_bench() -> Task:

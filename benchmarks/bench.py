@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tabulate import tabulate
 from testlore.engines import wheel
 
-from benchmarks import commands, crowd, huge, longlived
+from benchmarks import against, commands, crowd, huge, longlived
 from benchmarks.commands import Times
 
 HERE = Path(__file__).resolve().parent
@@ -59,6 +60,13 @@ def _progress(text: str) -> None:
     print(text, end="", file=sys.stderr, flush=True)
 
 
+def _compare(python: Path, checkout: Path, runs: int) -> None:
+    rows = against.measure(python, checkout, runs, _progress)
+    headers = ("here : there", "median", "min", "max", "seconds here", "seconds there")
+    print(tabulate([row.values() for row in rows], headers=headers))
+    print(against.interpreters(python))
+
+
 def main() -> None:
     """Measure, print the table, save the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -66,7 +74,14 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=10_000, help="of the long-lived process")
     parser.add_argument("--soak", type=float, default=300, help="seconds of bursts")
     parser.add_argument("--output", type=Path, default=HERE / "results.json")
+    parser.add_argument("--against", type=Path, metavar="PYTHON", help="compare warm recalls with this venv's, no more")
+    parser.add_argument("--against-root", type=Path, metavar="DIR", help="the checkout installed there")
     arguments = parser.parse_args()
+    if (arguments.against is None) != (arguments.against_root is None):
+        parser.error("--against and --against-root go together")
+    if arguments.against:
+        _compare(arguments.against, arguments.against_root, arguments.runs)
+        return
     times = commands.measure(arguments.runs, _progress)
     times |= huge.measure(arguments.runs, _progress)
     first_and_second, long = longlived.measure(arguments.runs, arguments.questions)
@@ -92,8 +107,6 @@ def main() -> None:
         "crowd": {"seconds": arguments.soak, "recalls": many["recalls"], "fallbacks": many["fallbacks"]},
     }
     arguments.output.write_text(json.dumps(results, indent=2) + "\n")
-    from tabulate import tabulate
-
     headers = ("what", "divided by", "median", "min", "max", "aim at most")
     shown = [[row.get(key, "") for key in ("what", "to", "median", "min", "max", "aim")] for row in rows]
     print(tabulate(shown, headers=headers))
