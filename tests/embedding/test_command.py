@@ -169,8 +169,16 @@ def test_a_command_that_fails_gives_lexical_recall_in_time_and_leaves_nothing_ru
     falls_back(provider.project, expected, lexical_ids)
     assert provider.all_ended()
     assert not made(provider.project, "embeddings", "vectors")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_failure_is_not_kept_and_a_mended_command_is_used(provider: Provider, door: str) -> None:
+    for name in ("exits non-zero", "too few vectors"):
+        code, expected = FAILING[name]
+        provider.write(code)
+        assert word(provider.project.ask(door)) == expected
     provider.write(GOOD)
-    assert provider.project.ask_natively() == "built"
+    assert provider.project.ask_natively(door) == "built"
 
 
 def test_a_command_that_fails_for_the_query_alone_leaves_the_index(
