@@ -44,6 +44,15 @@ def built_of_stand_in(stand_in: StandIn, _built_by_stand_in: Build, runtime: str
 
 
 @pytest.fixture
+def unbuilt_of_stand_in(stand_in: StandIn, _built_by_stand_in: Build, runtime: str, tmp_path: Path) -> Project:
+    """The project with all that an index is made from, validated and embedded, but without the index."""
+    project = stand_in.answering(_built_by_stand_in(runtime).copied(tmp_path / "unbuilt"))
+    project.database.unlink()
+    project.metadata.unlink()
+    return project
+
+
+@pytest.fixture
 def project_of_engine(runtime: str, tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     """A fresh project that the real engine answers."""
     return _project(runtime, tmp_path / "till", request)
