@@ -239,7 +239,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def wait_until(question: Callable[[], bool], seconds: float = 5) -> bool:
+def wait_until(question: Callable[[], bool], seconds: float = 20) -> bool:
     end = time.monotonic() + seconds
     while not question():
         if time.monotonic() > end:

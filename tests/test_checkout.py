@@ -16,7 +16,9 @@ DEVELOPERS = {"dev", "test", "lint", "coverage", "bench", "proof", "verify_recei
 def doit(*argv: str, only: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run doit in the checkout, with all that is installed or with the libraries of one folder only."""
     command = [sys.executable, *(["-S"] if only else []), "-m", "doit", *argv]
-    env = {**os.environ, **({"PYTHONPATH": only} if only else {})}
+    # The tests' own processes load no plugins of pytest, but these tasks need one.
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
+    env |= {"PYTHONPATH": only} if only else {}
     return subprocess.run(command, cwd=REPOSITORY, env=env, capture_output=True, text=True, check=False)
 
 

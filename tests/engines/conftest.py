@@ -11,9 +11,10 @@ from helpers import Project, golden
 from node_helpers import node_project
 from node_stand_in import NodeStandIn
 from stand_in import StandIn
+from testlore import engines
 from wheel_stand_in import WheelStandIn
 
-RUNTIMES = ("python", "node")
+RUNTIMES = tuple(engines.NAMES)
 
 Build = Callable[[str], Project]
 
