@@ -16,7 +16,7 @@ from typing import Any
 
 _MAX_SAFE_INTEGER = 2**53
 _MAX_ARRAY_INDEX = 2**32 - 2
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = "[\ud800-\udfff]"  # compiled when it is first needed
 
 
 def loads(data: bytes | str) -> Any:
@@ -50,7 +50,7 @@ def dumps(value: Any) -> str:
     text = "".join(parts)
     if text.isascii():
         return text
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_LONE_SURROGATE, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def pretty(value: Any) -> str:
@@ -171,7 +171,7 @@ def to_bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        return _LONE_SURROGATE.sub("\ufffd", text).encode("utf-8")
+        return re.sub(_LONE_SURROGATE, "\ufffd", text).encode("utf-8")
 
 
 def seal(value: dict[str, Any]) -> dict[str, Any]:

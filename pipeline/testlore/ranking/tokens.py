@@ -21,6 +21,7 @@ _PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, joined
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
+_VOWELS = frozenset("aeiouy")
 _MARK = "*"  # ends a beginning; no term holds it
 
 _WORD = re.compile(r"\w+")
@@ -229,7 +230,7 @@ def stem(word: str) -> str:
         word = word[:-1]
     for ending in ("ing", "ed"):
         root = word.removesuffix(ending)
-        if root != word and len(root) >= 3 and re.search("[aeiouy]", root):
+        if root != word and len(root) >= 3 and not _VOWELS.isdisjoint(root):
             word = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
             break
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
