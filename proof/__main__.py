@@ -1,4 +1,4 @@
-"""``python -m proof``: what the checkout's doit tasks run."""
+"""``python -m proof``: the commands behind the tasks ``proof``, ``verify_receipt`` and ``own_memory`` of dodo.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testlore import canonical, engines
 from testlore.errors import Fallback, Refusal, Unusable
 
 from proof import own_memory, prove, receipt
-from proof.checks import Failed
+from proof.project import ProofError
 
 
 def main() -> int:
@@ -21,16 +21,16 @@ def main() -> int:
     one = commands.add_parser("prove", help="prove everything on a disposable project, and write the receipt")
     one.add_argument("--runtime", choices=list(engines.NAMES), default="python")
     one.add_argument("--sdk-root", metavar="DIR", help="for node: a folder whose node_modules holds the SDK")
-    one.add_argument("--output", type=Path, metavar="FILE", help="where the receipt goes; default: proof/")
+    one.add_argument("--output", type=Path, metavar="FILE", help="where to write the receipt; default: proof/")
     one.set_defaults(run=lambda given: _prove(parser, given))
 
-    other = commands.add_parser("verify", help="whether receipts still fit today's sources")
+    other = commands.add_parser("verify", help="say whether receipts still fit today's sources")
     other.add_argument("receipts", nargs="*", type=Path, metavar="FILE", help="default: those in proof/")
     other.set_defaults(run=_verify)
 
     memory = commands.add_parser("own-memory", help="validate proof/candidates, and remember them in this repository")
     what = memory.add_mutually_exclusive_group()
-    what.add_argument("--check", type=int, metavar="N", help="validate N of them anew, and remember nothing")
+    what.add_argument("--check", type=int, metavar="N", help="validate N of them again, and remember nothing")
     what.add_argument(
         "--patch", choices=own_memory.names(), metavar="NAME", help="print one as `testlore stage` takes it"
     )
@@ -39,7 +39,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         status: int = arguments.run(arguments)
-    except (Failed, Fallback, Refusal, Unusable) as failure:
+    except (ProofError, Fallback, Refusal, Unusable) as failure:
         print(f"proof: {failure}", file=sys.stderr)
         return 1
     return status
@@ -78,7 +78,7 @@ def _verify(given: argparse.Namespace) -> int:
     for path in given.receipts or receipt.FILES.values():
         problems = receipt.problems(path)
         wrong += len(problems)
-        print(f"{path.name}: {'fits' if not problems else 'does not fit; `doit proof` makes it anew'}")
+        print(f"{path.name}: {'fits' if not problems else 'does not fit; `doit proof` makes a new one'}")
         for problem in problems:
             print(f"  {problem}")
     return 1 if wrong else 0

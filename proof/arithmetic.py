@@ -1,4 +1,4 @@
-"""The disposable arithmetic project of the proof, and the two candidates that are executed in it."""
+"""The arithmetic project that a proof runs on, and its two candidates."""
 
 from __future__ import annotations
 
@@ -73,14 +73,18 @@ def write(root: Path) -> None:
 
 
 def configure(root: Path, runtime: str, **changes: Any) -> None:
-    """Write the configuration: native recall by this engine, and what is changed of it."""
+    """Write the configuration: native recall by this engine, and other keys.
+
+    Args:
+        changes: further keys of the configuration, or other values for them.
+    """
     plugin = {"enabled": True, "runtime": runtime, "timeoutMs": 30_000}
     config = {"adapter": "pytest", "plugins": {"ruvector": plugin}, **changes}
     (root / CONFIG_FILE).write_text(json.dumps(config), "utf-8")
 
 
 def patches() -> tuple[dict[str, Any], dict[str, Any]]:
-    """A patch that is to be accepted, and one that loses a case, and is to be rejected."""
+    """A patch that must be accepted, and one that must be rejected because it loses a case."""
     return _patch("tests/test_zero.py", _ACCEPTED), _patch("tests/test_calc.py", _REJECTED)
 
 

@@ -1,8 +1,8 @@
 """The repository's own memory: candidates that are really staged and validated against this very repository.
 
-Each file of ``proof/candidates`` is a patch as ``testlore stage`` takes it, written to be read: the lines of its files,
-its held-out defects as one replacement in today's source, and how its validation is expected to end. They run in a
-disposable copy of the checkout, which has the same provenance, so that a run that fails leaves the memory as it is.
+Each file of ``proof/candidates`` is a patch for ``testlore stage`` in a form that people can read: its files as lists
+of lines, each held-out defect as one replacement in today's source, and the outcome that we expect. The candidates run
+in a disposable copy of the checkout, which has the same provenance. A run that fails leaves the memory as it is.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from testlore.evidence import copies
 from testlore.memory import store
 from testlore.memory.store import Record
 
-from proof.checks import REPOSITORY, Failed
+from proof.project import REPOSITORY, ProofError
 
 CANDIDATES = REPOSITORY / "proof/candidates"
 
-#: What an episode says, apart from when it was made, against which sources, and how many cases these had.
+#: The keys by which two episodes say the same. The time, the sources and the number of their cases may differ.
 _SAYS = ("framework", "outcome", "tags", "warnings", "context", "patterns")
 
 
-class Tried(NamedTuple):
-    """A candidate that was validated.
+class Trial(NamedTuple):
+    """The validation of one candidate.
 
     Attributes:
-        name: of its file.
+        name: the name of its file, without the ending.
         record: the episode that it became.
-        problem: how its validation ended otherwise than expected, or empty.
+        problem: how the outcome differs from the expected one, or empty.
     """
 
     name: str
@@ -53,7 +53,7 @@ def patch(name: str) -> dict[str, Any]:
     """A candidate as ``testlore stage`` takes it.
 
     Raises:
-        Failed: what a held-out defect replaces does not stand in its source, or not once.
+        ProofError: the text that a held-out defect replaces does not occur exactly once in its source.
     """
     written = _read(name)
     return {
@@ -72,7 +72,7 @@ def _read(name: str) -> dict[str, Any]:
 def _defect(name: str, written: dict[str, str]) -> dict[str, str]:
     source = (REPOSITORY / written["path"]).read_text("utf-8")
     if source.count(written["replace"]) != 1:
-        raise Failed(f"{name}: what its defect replaces stands {source.count(written['replace'])} times, not once")
+        raise ProofError(f"{name}: its defect's text occurs {source.count(written['replace'])} times, not once")
     content = source.replace(written["replace"], written["by"])
     return {"name": written["name"], "path": written["path"], "content": content}
 
@@ -80,66 +80,68 @@ def _defect(name: str, written: dict[str, str]) -> dict[str, str]:
 def remake(tell: Callable[[str], object]) -> int:
     """Validate every candidate, and remember the outcomes in the repository's own memory.
 
-    Older episodes that say the same as one of the new ones give way to it; others stay.
+    A new episode replaces an older one that says the same. Other episodes stay.
 
     Returns:
         How many were remembered.
 
     Raises:
-        Failed: a validation ended otherwise than expected; nothing was remembered then.
+        ProofError: a validation did not end as expected. Nothing was remembered then.
         Refusal, Unusable: a candidate could not be validated, or the memory is not as it must be.
     """
-    tried = _try(names(), tell)
-    _fail([one.problem for one in tried])
-    new = {_says(one.record) for one in tried}
+    trials = _try(names(), tell)
+    _fail([trial.problem for trial in trials])
+    new = {_says(trial.record) for trial in trials}
 
     def with_new(found: list[Record]) -> list[Record]:
-        return [*(record for record in found if _says(record) not in new), *(one.record for one in tried)]
+        return [*(record for record in found if _says(record) not in new), *(trial.record for trial in trials)]
 
     store.update(str(REPOSITORY), with_new)
-    return len(tried)
+    return len(trials)
 
 
 def check(count: int, tell: Callable[[str], object]) -> int:
-    """Validate some candidates anew, and hold them to what is expected and to the committed memory.
+    """Validate some candidates again, and compare them with what is expected and with the committed memory.
 
     Args:
-        count: how many; they are taken evenly from all.
+        count: how many. They are spread evenly over all candidates.
 
     Returns:
         How many were validated.
 
     Raises:
-        Failed: one ended otherwise, or memory has no episode with the same outcome, warnings, tags and patterns.
+        ProofError: one did not end as expected, or the memory has no episode that says the same.
         Refusal, Unusable: a candidate could not be validated, or the memory is not as it must be.
     """
     remembered = {_says(record) for record in store.parse(store.read_bytes(str(REPOSITORY))).records}
     found = names()
-    tried = _try([found[(2 * at + 1) * len(found) // (2 * count)] for at in range(count)], tell)
-    unknown = [one.name for one in tried if not one.problem and _says(one.record) not in remembered]
-    _fail([one.problem for one in tried] + [f"{name}: memory has no episode that says the same" for name in unknown])
-    return len(tried)
+    trials = _try([found[(2 * at + 1) * len(found) // (2 * count)] for at in range(count)], tell)
+    unknown = [trial.name for trial in trials if not trial.problem and _says(trial.record) not in remembered]
+    _fail(
+        [trial.problem for trial in trials] + [f"{name}: memory has no episode that says the same" for name in unknown]
+    )
+    return len(trials)
 
 
 def _fail(problems: list[str]) -> None:
     found = [problem for problem in problems if problem]
     if found:
-        raise Failed("\n".join(found))
+        raise ProofError("\n".join(found))
 
 
 def _says(record: Record) -> str:
     return canonical.digest({key: record[key] for key in _SAYS})
 
 
-def _try(chosen: list[str], tell: Callable[[str], object]) -> list[Tried]:
-    # The configuration's runner begins with plain `python`: it shall be this one, which has the project installed.
+def _try(chosen: list[str], tell: Callable[[str], object]) -> list[Trial]:
+    # The configured runner begins with plain `python`: it must be this interpreter, which has the project installed.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     with _checkout() as root, ThreadPoolExecutor(os.cpu_count()) as pool:
-        tried = []
-        for one in pool.map(lambda name: _validate(root, name), chosen):
-            tried.append(one)
-            tell(f"-- {len(tried)}/{len(chosen)} {one.name}: {one.problem or one.record['outcome']}")
-    return tried
+        trials = []
+        for trial in pool.map(lambda name: _validate(root, name), chosen):
+            trials.append(trial)
+            tell(f"-- {len(trials)}/{len(chosen)} {trial.name}: {trial.problem or trial.record['outcome']}")
+    return trials
 
 
 @contextlib.contextmanager
@@ -152,13 +154,13 @@ def _checkout() -> Iterator[Path]:
         yield root
 
 
-def _validate(root: Path, name: str) -> Tried:
+def _validate(root: Path, name: str) -> Trial:
     expected = _read(name)["expected"]
     ended = evidence.validate(root, evidence.stage(root, patch(name)))
     if not ended.record:
-        raise Failed(f"{name} was not remembered: {ended.not_remembered}")
+        raise ProofError(f"{name} was not remembered: {ended.not_remembered}")
     problem = ""
     if (ended.outcome, ended.reasons) != (expected["outcome"], expected["reasons"]):
         problem = f"{name}: {ended.outcome} {ended.details or ended.reasons}, not {expected['outcome']}\n{ended.output}"
     found = store.parse(store.read_bytes(str(root))).records
-    return Tried(name, next(record for record in found if record["id"] == ended.record), problem.strip())
+    return Trial(name, next(record for record in found if record["id"] == ended.record), problem.strip())

@@ -1,4 +1,4 @@
-"""The proof: a disposable project, two executed candidates, every check, and the receipt that vouches for them."""
+"""The proof: it makes a disposable project, executes two candidates, runs every check, and makes the receipt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testlore.engines import node
 from testlore.memory import store
 
 from proof import arithmetic, checks, receipt
-from proof.checks import Failed, Proved
+from proof.project import REPOSITORY, Project, ProofError
 
 _INSTALL_SECONDS = 300
 
@@ -27,14 +27,14 @@ def run(runtime: str, sdk_root: str | None, tell: Callable[[str], object]) -> di
         runtime: ``python`` or ``node``.
         sdk_root: for ``node``, a folder whose ``node_modules`` holds the SDK; by default the pinned one is installed
             into a temporary folder, from the network.
-        tell: is given a line about each step.
+        tell: called with a line about each step.
 
     Returns:
         The receipt, sealed.
 
     Raises:
-        Failed: a check does not hold, or the receipt would say what it must not.
-        Fallback: there is no SDK.
+        ProofError: a check does not hold, the sources changed meanwhile, or the receipt would hold something private.
+        Fallback: the SDK is missing.
         Refusal, Unusable: a candidate could not be executed.
     """
     sources = receipt.sources(runtime)
@@ -50,12 +50,12 @@ def run(runtime: str, sdk_root: str | None, tell: Callable[[str], object]) -> di
         tell("-- two candidates are executed")
         accepted, rejected = (evidence.validate(root, evidence.stage(root, patch)) for patch in arithmetic.patches())
         memory = (root / store.INDEX_FILE).read_bytes()
-        proved = Proved(root, runtime, engine, sdk, accepted, rejected, memory)
-        held = checks.run(proved, tell)
-        made = receipt.make(proved, held, sources)
+        project = Project(root, runtime, engine, sdk, accepted, rejected, memory)
+        held = checks.run(project, tell)
+        made = receipt.make(project, held, sources)
         if receipt.sources(runtime) != sources:
-            raise Failed("the sources changed meanwhile; run it again")
-        receipt.check(made, [folder, checks.REPOSITORY, Path.home(), Path(sdk_root or folder).resolve()])
+            raise ProofError("the sources changed meanwhile; run it again")
+        receipt.check(made, [folder, REPOSITORY, Path.home(), Path(sdk_root or folder).resolve()])
     return made
 
 
@@ -78,5 +78,5 @@ def _modules(sdk_root: str | None, folder: Path, tell: Callable[[str], object]) 
     try:
         subprocess.run(command, cwd=place, check=True, timeout=_INSTALL_SECONDS, stdout=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError) as error:
-        raise Failed(f"{node.PINNED} could not be installed: {error}") from None
+        raise ProofError(f"{node.PINNED} could not be installed: {error}") from None
     return Path(os.path.realpath(place)) / "node_modules"

@@ -1,7 +1,7 @@
-"""The receipt of a proof: what was checked, with what, and the digests of the sources that it vouches for.
+"""The receipt of a proof: what was checked, with which engine, and the digests of the sources that were proved.
 
-It holds no time, so that the same sources on the same platform give the same bytes; and no path outside of the
-repository, user, host or query.
+It holds no time, so the same sources on the same platform give the same bytes. It holds nothing private either: no
+path outside of the repository, no user, no host, no query.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from importlib.machinery import all_suffixes
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testlore import __version__, canonical, schemas
 from testlore.engines import Sdk
+from testlore.evidence import Validation
 
 from proof.arithmetic import QUERY
-from proof.checks import REPOSITORY, Failed, Json, Proved
+from proof.project import REPOSITORY, Project, ProofError
 
-if TYPE_CHECKING:
-    from testlore.evidence import Validation
+Json = dict[str, Any]
 
 FILES = {
     "python": REPOSITORY / "proof/ruvector-verification.json",
@@ -29,7 +29,7 @@ FILES = {
 }
 
 _SOURCES = ("pipeline/**/*.py", "pipeline/**/*.cjs", "pipeline/**/*.mjs", "schemas/*.json", "proof/*.py", "dodo.py")
-#: What the proof does not exercise, it does not vouch for.
+#: The sources that the proof does not run. A receipt says nothing about them.
 _NOT_EXERCISED = (
     *(
         "pipeline/testlore/agents/",
@@ -66,13 +66,13 @@ LIMITATIONS = (
 
 
 def sources(runtime: str) -> dict[str, str]:
-    """The digest of each source file that a proof with this engine vouches for, by its path in the repository."""
+    """The digest of each source file that a proof with this engine covers, by its path in the repository."""
     left_out = (*_NOT_EXERCISED, *_OF_THE_OTHER_ENGINE[runtime])
     found = {path.relative_to(REPOSITORY).as_posix(): path for shape in _SOURCES for path in REPOSITORY.glob(shape)}
     return {name: canonical.digest(found[name].read_bytes()) for name in sorted(found) if not name.startswith(left_out)}
 
 
-def make(proved: Proved, held: list[Json], vouched: Mapping[str, str]) -> Json:
+def make(project: Project, held: list[Json], vouched: Mapping[str, str]) -> Json:
     """The sealed receipt.
 
     Args:
@@ -83,15 +83,15 @@ def make(proved: Proved, held: list[Json], vouched: Mapping[str, str]) -> Json:
         "system": platform.system(),
         "machine": platform.machine(),
         "python": platform.python_version(),
-        **({"node": _node_version(proved)} if proved.runtime == "node" else {}),
+        **({"node": _node_version(project)} if project.runtime == "node" else {}),
     }
     body = {
         "schemaVersion": 1,
         "product": {"name": "testlore-recall", "version": __version__},
-        "runtime": proved.runtime,
-        "sdk": {"name": proved.sdk.name, "version": proved.sdk.version, "nativeDigest": _native_digest(proved.sdk)},
+        "runtime": project.runtime,
+        "sdk": {"name": project.sdk.name, "version": project.sdk.version, "nativeDigest": _native_digest(project.sdk)},
         "platform": described,
-        "executed": [_executed(proved.accepted), _executed(proved.rejected)],
+        "executed": [_executed(project.accepted), _executed(project.rejected)],
         "checks": held,
         "sources": dict(vouched),
         "limitations": list(LIMITATIONS),
@@ -99,8 +99,8 @@ def make(proved: Proved, held: list[Json], vouched: Mapping[str, str]) -> Json:
     return canonical.seal(body)
 
 
-def _node_version(proved: Proved) -> str:
-    program = proved.engine.worker_argv(proved.sdk)[0]
+def _node_version(project: Project) -> str:
+    program = project.engine.worker_argv(project.sdk)[0]
     done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=True)
     return done.stdout.strip().removeprefix("v")
 
@@ -112,7 +112,7 @@ def _native_digest(sdk: Sdk) -> str:
         names = [name for name in os.listdir(sdk.folder) if name.startswith("_native.")]
         natives = [os.path.join(sdk.folder, name) for name in names if name.endswith(tuple(all_suffixes()))]
     if len(natives) != 1:
-        raise Failed(f"the SDK has {len(natives)} native files, not one")
+        raise ProofError(f"the SDK has {len(natives)} native files, not one")
     return canonical.digest(Path(natives[0]).read_bytes())
 
 
@@ -121,34 +121,34 @@ def _executed(validation: Validation) -> Json:
 
 
 def check(receipt: Json, private: Iterable[Path]) -> None:
-    """Refuse a receipt that is not as its schema says, or says what it must not.
+    """Refuse a receipt that breaks its schema, or holds a path of this machine or the query.
 
     Args:
-        private: places on this machine.
+        private: folders of this machine.
 
     Raises:
-        Failed: so it is.
+        ProofError: naming what is wrong.
     """
     problem = schemas.first_problem("receipt", receipt)
     if problem is not None:
-        raise Failed(f"the receipt is not valid: {problem.text}")
+        raise ProofError(f"the receipt is not valid: {problem.text}")
     text = canonical.pretty(receipt)
     if QUERY in text or any(str(path) in text for path in private if path != path.parent):
-        raise Failed("the receipt holds a path or the query")
+        raise ProofError("the receipt holds a path or the query")
 
 
 def write(path: Path, receipt: Json) -> None:
-    """Put a receipt in place, whole."""
+    """Write a receipt, or leave the old one as it is when that fails."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.write_bytes(canonical.to_bytes(canonical.pretty(receipt) + "\n"))
     os.replace(temporary, path)
 
 
 def problems(path: Path) -> list[str]:
-    """What speaks against a receipt today, a line each; nothing when it still fits.
+    """Why a receipt does not fit today's sources, one line for each reason; empty when it fits.
 
     Args:
-        path: where it lies.
+        path: the receipt's file.
     """
     try:
         receipt: Any = canonical.loads(path.read_bytes())
