@@ -1,4 +1,4 @@
-"""Warm recalls of two checkouts, paired in one run: is this one slower than another, such as the last release?"""
+"""Compares the warm recalls of two checkouts in one run, such as this one and the last release."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import corpus
-from benchmarks.commands import DODO, EPISODES, QUERY, script, timed
+from benchmarks.commands import DODO, EPISODES, doit_command, recall_command, script, timed
 
 
 class Side(NamedTuple):
-    """One of the two that are compared: its commands, its dodo.py, and a project of its own to ask."""
+    """One of the two checkouts: its commands, its dodo.py, and a project of its own to ask."""
 
     testlore: str
     doit: str
@@ -22,18 +22,15 @@ class Side(NamedTuple):
     root: Path
 
     def commands(self) -> dict[str, list[str]]:
-        """A recall through either door."""
+        """A warm recall by the ``testlore`` command, and one by doit."""
         return {
-            "testlore recall, warm": [self.testlore, "recall", "--root", str(self.root), "--query", QUERY, "--json"],
-            "doit recall, warm": [
-                *(self.doit, "-f", str(self.dodo), "recall"),
-                *(f"query={QUERY}", f"root={self.root}", "format=json"),
-            ],
+            "testlore recall, warm": recall_command(self.root, self.testlore),
+            "doit recall, warm": doit_command(self.root, self.doit, self.dodo),
         }
 
 
 def measure(python: Path, checkout: Path, runs: int, progress: Callable[[str], object]) -> list[dict[str, Any]]:
-    """Time the recalls of this checkout and of another one by turns.
+    """Time the recalls of this checkout and of another one in turns.
 
     Args:
         python: the interpreter of the virtual environment in which the other checkout is installed.
@@ -41,11 +38,11 @@ def measure(python: Path, checkout: Path, runs: int, progress: Callable[[str], o
         runs: how many pairs of each recall count.
 
     Returns:
-        A row for each recall: the median seconds ``here`` and ``there``, and the median, the least and the greatest
-        of the ratios here : there, each of two runs that followed each other.
+        A row for each recall: the median seconds ``here`` and ``there``, and the ``median``, ``min`` and ``max`` of the
+        ratios here : there. Each ratio is that of two successive runs.
 
     Raises:
-        SystemExit: a recall failed or was not native, or the other side has not what it needs.
+        SystemExit: a recall failed or was not native, or the other checkout lacks a file.
     """
     with tempfile.TemporaryDirectory() as folder:
         here = Side(script("testlore"), script("doit"), DODO, Path(folder, "here"))
@@ -64,7 +61,7 @@ def measure(python: Path, checkout: Path, runs: int, progress: Callable[[str], o
 
 
 def interpreters(python: Path) -> str:
-    """The two versions of Python, since a ratio says little of the checkouts when these differ."""
+    """Both versions of Python. When they differ, a ratio says little about the checkouts."""
     say = "import platform; print(platform.python_version(), end='')"
     both = [
         subprocess.run([each, "-c", say], capture_output=True, text=True, check=True)
@@ -76,9 +73,9 @@ def interpreters(python: Path) -> str:
 def _alternate(
     here: list[str], there: list[str], runs: int, progress: Callable[[str], object]
 ) -> list[tuple[float, float]]:
-    """The seconds of both in each turn; they take turns at being first, so that neither gains by its place."""
+    """The seconds of both commands in each turn. They take turns at being first, so that the order favours neither."""
     found = []
-    for command in (here, there) * 2:  # not counted: builds the index, and fills the caches
+    for command in (here, there) * 2:  # not counted: they build the index and fill the caches
         timed(command)
     for turn in range(runs):
         progress(f"\r{turn + 1}/{runs}")

@@ -1,6 +1,6 @@
-"""What ``doit bench`` runs: everything that is timed, as ratios to plain things in the same run.
+"""What ``doit bench`` runs: it times everything, as ratios to something plain in the same run.
 
-Machines are shared and noisy: only the ratios mean something, and only within one run.
+Machines are shared and noisy, so only ratios mean something, and only within one run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Ratio(NamedTuple):
-    """What is measured, what it is divided by, and the most that we aim at."""
+    """What is measured, what it is divided by, and the greatest ratio that we aim at."""
 
     name: str
     to: str
@@ -46,7 +46,7 @@ RATIOS = (
 
 
 def ratios(times: Times) -> list[dict[str, Any]]:
-    """Median, minimum and maximum of everything that is measured, divided by the median of its comparison."""
+    """The median, minimum and maximum of everything measured, divided by the median of its comparison."""
     rows = []
     for name, to, aim in RATIOS:
         plain = statistics.median(times[to])
@@ -68,14 +68,19 @@ def _compare(python: Path, checkout: Path, runs: int) -> None:
 
 
 def main() -> None:
-    """Measure, print the table, save the results."""
+    """Measure, save the results, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--questions", type=int, default=10_000, help="of the long-lived process")
-    parser.add_argument("--soak", type=float, default=300, help="seconds of bursts")
+    parser.add_argument("--questions", type=int, default=10_000, help="how many questions the long-lived process asks")
+    parser.add_argument("--soak", type=float, default=300, help="for how many seconds bursts run")
     parser.add_argument("--output", type=Path, default=HERE / "results.json")
-    parser.add_argument("--against", type=Path, metavar="PYTHON", help="compare warm recalls with this venv's, no more")
-    parser.add_argument("--against-root", type=Path, metavar="DIR", help="the checkout installed there")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="PYTHON",
+        help="only compare warm recalls with those of the venv of this interpreter",
+    )
+    parser.add_argument("--against-root", type=Path, metavar="DIR", help="the checkout that is installed there")
     arguments = parser.parse_args()
     if (arguments.against is None) != (arguments.against_root is None):
         parser.error("--against and --against-root go together")

@@ -1,4 +1,4 @@
-"""The last step of a capture, by hand: put one more episode into a project's memory. Run as a process of its own."""
+"""Put one more episode into a project's memory, as the last step of a capture does. Run as a process of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole commands, timed in alternation."""
+"""Times whole commands in turns."""
 
 from __future__ import annotations
 
@@ -29,8 +29,23 @@ def script(name: str) -> str:
     return str(Path(sys.executable).parent / name)
 
 
+def recall_command(root: Path, testlore: str = "") -> list[str]:
+    """A recall of a project, as JSON.
+
+    Args:
+        testlore: the program; by default the one that is installed beside this interpreter.
+    """
+    return [testlore or script("testlore"), "recall", "--root", str(root), "--query", QUERY, "--json"]
+
+
+def doit_command(root: Path, doit: str = "", dodo: Path = DODO) -> list[str]:
+    """The same recall by doit; by default with the doit beside this interpreter and the dodo.py of this checkout."""
+    asked = [f"query={QUERY}", f"root={root}", "format=json"]
+    return [doit or script("doit"), "-f", str(dodo), "recall", *asked]
+
+
 def timed(command: list[str]) -> float:
-    """Seconds of one run, which must succeed; a recall must be native."""
+    """The seconds of one run. It must succeed, and a recall must be native."""
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT, check=False)
     seconds = time.perf_counter() - begin
@@ -40,7 +55,7 @@ def timed(command: list[str]) -> float:
 
 
 def alternate(steps: dict[str, Callable[[], float]], runs: int, progress: Callable[[str], object]) -> Times:
-    """The seconds of every step of every turn; a first turn, which fills caches and byte code, does not count."""
+    """Time every step once in each turn. The first turn fills the caches and does not count."""
     times: Times = {name: [] for name in steps}
     for turn in range(runs + 1):
         progress(f"\r{turn}/{runs}")
@@ -53,7 +68,7 @@ def alternate(steps: dict[str, Callable[[], float]], runs: int, progress: Callab
 
 
 def measure(runs: int, progress: Callable[[str], object]) -> Times:
-    """Warm and cold recalls, and rebuilds after one more episode, beside plain starts of Python and doit."""
+    """Time warm and cold recalls, rebuilds after one more episode, and plain starts of Python and doit."""
     with tempfile.TemporaryDirectory() as folder:
         one_task = Path(folder, "dodo.py")
         one_task.write_text(_ONE_TASK)
@@ -63,34 +78,30 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
             root.mkdir()
             records[dimensions] = corpus.write_project(root, EPISODES, dimensions)
 
-        def recall(root: Path) -> list[str]:
-            return [script("testlore"), "recall", "--root", str(root), "--query", QUERY, "--json"]
-
         def cold(command: list[str]) -> float:
             clean(str(roots[128]))
             return timed(command)
 
         def rebuild(dimensions: int) -> float:
-            """One episode goes, and comes back in the next turn."""
+            """One episode leaves the memory; it comes back in the next turn."""
             root, found = roots[dimensions], records[dimensions]
-            timed(recall(root))
+            timed(recall_command(root))
             found.append(found.pop(0))
             corpus.write_store(root, found[1:])
-            return timed(recall(root))
+            return timed(recall_command(root))
 
         doit = script("doit")
         root = roots[128]
-        warm_doit = [doit, "-f", str(DODO), "recall", f"query={QUERY}", f"root={root}", "format=json"]
         steps: dict[str, Callable[[], float]] = {
             "python": lambda: timed(PLAIN),
-            "testlore recall, warm": lambda: timed(recall(root)),
+            "testlore recall, warm": lambda: timed(recall_command(root)),
             "doit": lambda: timed([doit, "-f", str(one_task)]),
-            "doit recall, warm": lambda: timed(warm_doit),
+            "doit recall, warm": lambda: timed(doit_command(root)),
             "rebuild for one new episode, 128 dimensions": lambda: rebuild(128),
             "rebuild for one new episode, 2048 dimensions": lambda: rebuild(2048),
-            "testlore recall, cold build": lambda: cold(recall(root)),
+            "testlore recall, cold build": lambda: cold(recall_command(root)),
             "doit, cold build": lambda: cold([doit, "-f", str(DODO), f"root={root}"]),
         }
         corpus.write_store(root, records[128])
-        # After a cold build the next turn's warm recalls find an index.
+        # Each turn ends with a cold build, so the next turn's warm recalls find an index.
         return alternate(steps, runs, progress)

@@ -1,4 +1,4 @@
-"""Many at once: recalls, captures and merges on one project, as bursts of processes."""
+"""Many processes at once on one project: bursts of recalls, captures and merges."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import corpus
-from benchmarks.commands import ENVIRONMENT, PLAIN, QUERY, script
+from benchmarks.commands import ENVIRONMENT, PLAIN, recall_command, script
 
 RECALLS, CAPTURES, MERGES = 16, 4, 2
 _EPISODES = 100
 _CAPTURE = str(Path(__file__).with_name("capture.py"))
 
 
-class Ended(NamedTuple):
-    """How a process of a burst ended: its command, its seconds, and what it printed."""
+class ProcessResult(NamedTuple):
+    """A process of a burst that has ended: its command, how long it took, and what it printed."""
 
     command: list[str]
     seconds: float
     output: str
 
 
-def burst(commands: list[list[str]]) -> list[Ended]:
-    """Start all commands at once and wait for all of them.
+def burst(commands: list[list[str]]) -> list[ProcessResult]:
+    """Start all commands at once, and wait for all of them.
 
     Raises:
         SystemExit: one of them failed.
@@ -40,7 +40,7 @@ def burst(commands: list[list[str]]) -> list[Ended]:
         number: subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
         for number, command in enumerate(commands)
     }
-    ended: dict[int, Ended] = {}
+    ended: dict[int, ProcessResult] = {}
     while running:
         for number, process in list(running.items()):
             if process.poll() is not None:
@@ -48,26 +48,29 @@ def burst(commands: list[list[str]]) -> list[Ended]:
                 output, errors = process.communicate()
                 if process.returncode:
                     raise SystemExit(f"{commands[number]} failed:\n{output}\n{errors}")
-                ended[number] = Ended(commands[number], seconds, output)
+                ended[number] = ProcessResult(commands[number], seconds, output)
                 del running[number]
         time.sleep(0.002)
     return [ended[number] for number in sorted(ended)]
 
 
-def recall_command(root: Path) -> list[str]:
-    """A recall of the project, as JSON."""
-    return [script("testlore"), "recall", "--root", str(root), "--query", QUERY, "--json"]
-
-
 def mixed_burst(root: Path, other: Path, number: int) -> list[list[str]]:
-    """The commands of one burst; its captures bring episodes that no other burst brings."""
+    """The commands of one burst. Its captures bring episodes that no other burst brings."""
     captures = [[sys.executable, _CAPTURE, str(root), str(10_000 + number * CAPTURES + n)] for n in range(CAPTURES)]
     merges = [[script("testlore"), "merge", "--root", str(root), "--from", str(other)]] * MERGES
     return [*captures, *merges, *([recall_command(root)] * RECALLS)]
 
 
-def measure(seconds: float, progress: object = None) -> dict[str, float]:
-    """Bursts for so long: how long a recall takes in them, compared with one among as many plain starts."""
+def measure(seconds: float) -> dict[str, float]:
+    """Run bursts, and compare a recall in them with a recall among as many plain starts of Python.
+
+    Args:
+        seconds: for how long.
+
+    Returns:
+        ``ratio``: the 95th percentile of the former divided by the median of the latter; ``recalls``: how many recalls
+        the bursts had; ``fallbacks``: how many of these were lexical.
+    """
     alone: list[float] = []
     crowded: list[float] = []
     fallbacks = 0

@@ -1,4 +1,4 @@
-"""The source snapshot of a repository with many files, beside ``git status`` there."""
+"""Times the snapshot of a repository with 50,000 files, and ``git status`` there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GIT = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.invalid"
 
 
 def measure(runs: int, progress: Callable[[str], object]) -> Times:
-    """Seconds of ``git status --porcelain`` and of a snapshot that finds nothing changed, in alternation."""
+    """Time ``git status --porcelain``, and a snapshot that finds nothing changed, in turns."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for number in range(FILES // _IN_A_FOLDER):
@@ -30,7 +30,7 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
                 (place / f"file{file}.py").write_text(f"# {number} {file}\n" * 40)
         for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
             subprocess.run([*_GIT, *command], cwd=root, check=True)
-        time.sleep(2.5)  # until no file is racily clean
+        time.sleep(2.5)  # until no file is racily clean, see testlore.project.snapshot
         cache = Cache(folder)
         for _ in range(2):
             snapshot.Scan(folder, python.TOOL_FILES, cache).snapshot()

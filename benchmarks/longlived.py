@@ -1,4 +1,4 @@
-"""A long-lived process: what the first and the next question cost, and whether its memory grows."""
+"""Times the first and the second question of a process, and measures whether a long-lived one's memory grows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ _QUESTIONS = str(Path(__file__).with_name("questions.py"))
 
 
 def measure(runs: int, questions: int) -> tuple[Times, dict[str, float]]:
-    """The first and the second question of fresh processes, and one process that asks very often."""
+    """Time the first two questions of fresh processes, and let one process ask very often.
+
+    Returns:
+        The seconds of the first and of the second question, and what :func:`benchmarks.questions.ask` measured of the
+        one that asks often.
+    """
     times: Times = {"first question of a process": [], "second question of a process": []}
     with tempfile.TemporaryDirectory() as root:
         corpus.write_project(Path(root), EPISODES)

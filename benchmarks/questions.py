@@ -1,4 +1,4 @@
-"""Ask again and again in one process; the first question pays for the imports. Run as a process of its own."""
+"""Ask many questions in one process. The first one includes the imports. Run as a process of its own."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ import time
 
 
 def ask(root: str, questions: int, warm_up: int = 500) -> "dict[str, float]":
-    """The seconds of the first and the second question, and by how many KiB the process grew after a warm-up."""
+    """The seconds of the first and the second question, and how many KiB the process grew by after the warm-up."""
     begin = time.perf_counter()
     from testlore import recall
 

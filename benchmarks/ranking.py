@@ -1,6 +1,6 @@
-"""Keep what ``testlore evaluate`` finds on public histories: ``python benchmarks/ranking.py NAME=DIR …``.
+"""Saves what ``testlore evaluate`` measures on public histories: ``python benchmarks/ranking.py NAME=DIR …``.
 
-``--model-root DIR`` names a project whose configuration has an embedding command, to be measured too.
+``--model-root DIR`` names a project whose configuration has an embedding command. It is then measured too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _figures(repository: str, root: str, prefixes: tuple[str, ...]) -> dict[str,
 
 
 def main() -> None:
-    """Measure the repositories of the command line, and put their figures into the kept ones."""
+    """Measure the repositories of the command line, and save their figures beside those of the others."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model-root", metavar="DIR")
     parser.add_argument("repositories", nargs="+", metavar="NAME=DIR")

@@ -1,4 +1,4 @@
-"""Keep how much of each room of ``testlore`` the tests run, from what coverage.py has just measured."""
+"""Saves the coverage of each room of ``testlore``, from what coverage.py has just measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "coverage.json"
 
 
 def totals(measured: Coverage) -> dict[str, dict[str, Any]]:
-    """The statements of every room, how many of them no test ran, and the percentage that ran.
+    """For each room: its statements, how many of them no test ran, and the percentage that ran.
 
     Args:
         measured: what ``coverage combine`` left.
@@ -31,7 +31,7 @@ def totals(measured: Coverage) -> dict[str, dict[str, Any]]:
 
 
 def room(file: str) -> str:
-    """The folder of ``testlore`` that a module is in, or the name of a module that stands beside these folders."""
+    """The folder of ``testlore`` that a module is in, or the module's own name when it is in none."""
     parts = Path(file).parts
     inside = parts[len(parts) - parts[::-1].index("testlore") :]
     return inside[0].removesuffix(".py")

@@ -14,7 +14,7 @@ from helpers import REPOSITORY
 DATA = {
     "engines/node_worker.cjs",
     "engines/wheel_worker.py",
-    "evidence/first/sitecustomize.py",
+    "evidence/isolation/sitecustomize.py",
     "frameworks/runners/unittest_junit.py",
     "py.typed",
 }

@@ -1,7 +1,7 @@
 """Bounded child processes: one request in, one answer out, and nothing left running.
 
-A child gets its own process group. The whole group is killed when the child's time is over, when it writes more than it
-may, and after it ended, so that none of its own children stays behind. This limits a failure; it is no sandbox.
+A child gets its own process group. We kill the whole group when the child takes too long, when it writes too much, and
+after it ended, so that none of its own children keeps running. This limits a failure. It is no sandbox.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import NamedTuple
 _CHUNK = 1 << 16
 _STDERR_TAIL = 2_000
 _STDOUT_TAIL = 8_000
-_POLL_SECONDS = 0.02  # how soon we notice that a child ended while its own child keeps the pipe open
+_POLL_SECONDS = 0.02  # how often we look whether the child ended: its own child may keep the pipes open
 
 
 class Completion(NamedTuple):
     """How a child ended.
 
     Attributes:
-        status: its exit status; negative: the signal that ended it; ``None``: killed by us.
-        stdout: what it wrote, at most the limit and one chunk; without a limit the last 8,000 bytes.
+        status: its exit status; negative: the signal that ended it; ``None``: we killed it.
+        stdout: what it wrote, at most the limit and one chunk (64 KiB); without a limit the last 8,000 bytes.
         stderr: the last 2,000 bytes of its standard error.
-        timed_out: whether its time was over.
+        timed_out: whether it took too long.
         flooded: whether it wrote more than the limit.
-        unsent: how many bytes of the request it did not take.
+        unsent: how many bytes of the request it did not read.
     """
 
     status: int | None
@@ -40,6 +40,13 @@ class Completion(NamedTuple):
     flooded: bool
     unsent: int = 0
 
+    @property
+    def bad_status(self) -> str:
+        """The exit status or the signal in words, such as ``exit status 3``; empty for 0, and when we killed it."""
+        if not self.status:
+            return ""
+        return f"signal {-self.status}" if self.status < 0 else f"exit status {self.status}"
+
 
 class Child:
     """A started child process that waits for its request.
@@ -47,9 +54,9 @@ class Child:
     Args:
         argv: the program and its arguments; no shell sees them.
         cwd: the folder that it starts in.
-        env: its environment; ours when ``None``.
-        seconds: how long it may take to answer, counted from when it is asked.
-        max_output: how many bytes it may write to standard output; ``None`` when only the end of it is wanted.
+        env: its environment; by default ours.
+        seconds: how long it may take to answer, from the moment it is asked.
+        max_output: how many bytes it may write to standard output; ``None``: any number, but only the end is kept.
 
     Raises:
         OSError: it could not be started.
@@ -83,12 +90,12 @@ class Child:
         return not self._ended and self._is_ours() and self._process.poll() is None
 
     def _is_ours(self) -> bool:
-        """Whether this process started the child, and is no fork of the one that did."""
+        """Whether this process started the child. A fork of that process did not."""
         return os.getpid() == self._parent
 
     def kill(self) -> None:
         """End the child and its process group. Further calls do nothing."""
-        if self._ended:  # another process may have its number by now
+        if self._ended:  # another process may have its id by now
             return
         self._ended = True
         process = self._process
@@ -102,7 +109,7 @@ class Child:
                     pipe.close()
 
     def interrupt(self) -> None:
-        """End the child's process group from another thread; the thread that asks it then sees how it ended."""
+        """End the child's process group from another thread. The thread that asked it then gets its completion."""
         if not self._ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -115,10 +122,10 @@ class Child:
             self.kill()
 
     def ask_to_stay(self, line: bytes) -> Completion:
-        """Send a request of one line, and read an answer of one line. The child then waits, unless it failed.
+        """Send a request of one line and read an answer of one line. Then the child waits, unless it failed.
 
         Returns:
-            How it ended, with the status 0 while it goes on.
+            How it ended; with the status 0 while it is still running.
         """
         done = None
         try:
@@ -155,12 +162,12 @@ class Child:
                 ended = process.poll() is not None
                 ready = [key.fileobj for key, _ in selector.select(0 if ended else min(remaining, _POLL_SECONDS))]
                 if ended and stdout not in ready and stderr not in ready:
-                    break  # all is read: only a child of the child keeps a pipe open
+                    break  # all is read; only a child of the child keeps a pipe open
                 if stdin in ready:
                     try:
                         pending = pending[os.write(stdin.fileno(), pending[:_CHUNK]) :]
                         unsent = len(pending)
-                    except BrokenPipeError:  # it reads no more; the caller decides whether its answer counts
+                    except BrokenPipeError:  # it stopped reading; the caller decides whether its answer counts
                         pending = pending[:0]
                     if not pending:
                         selector.unregister(stdin)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from testlore.doit_host import actions, database
+from testlore.doit_host import actions, configuration
 from testlore.doit_host.actions import of_checkout as of_checkout
 from testlore.doit_host.variables import Task as Task
 from testlore.stages.configuration import STAMP
@@ -60,7 +60,7 @@ def task_index() -> Task:
         "actions": [actions.index],
         **actions.after("embed"),
         "file_dep": actions.inputs() + actions.watched(),
-        "targets": actions.database(),
+        "targets": actions.index_files(),
         "uptodate": [actions.proved(Session.is_indexed)],
         "clean": [actions.clean],
     }
@@ -129,4 +129,4 @@ def task_generate() -> Task:
 
 def doit_config() -> dict[str, Any]:
     """The ``DOIT_CONFIG`` of a dodo.py that holds nothing but these tasks."""
-    return database.config(actions.session, default_tasks=["index"])
+    return configuration.doit_config(actions.session, default_tasks=["index"])

@@ -16,9 +16,9 @@ from helpers import Project
 PACKAGE = Path(testlore.__file__).parent
 
 #: The modules that print themselves, because each runs as a program of its own.
-CHILD_PROGRAMS = ("engines/wheel_worker.py", "embedding/semantic.py", "evidence/first/", "frameworks/runners/")
+CHILD_PROGRAMS = ("engines/wheel_worker.py", "embedding/semantic.py", "evidence/isolation/", "frameworks/runners/")
 #: doit's reporter, and its actions, get their streams from doit.
-DOIT = ("doit_host/database.py",)
+DOIT = ("doit_host/configuration.py",)
 #: Skips interpreter teardown, and so flushes both streams itself.
 LAST_FLUSH = {"cli.py": 2}
 STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")

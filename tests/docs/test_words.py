@@ -28,7 +28,7 @@ def plain(cell: str) -> str:
 
 def test_every_word_of_a_fallback_is_told_with_its_help() -> None:
     told = table(WORDS, "Why recall fell back")
-    assert set(told) == {*FALLBACKS, *engines.words()}
+    assert set(told) == {*FALLBACKS, *engines.failure_words()}
     for word, (status, happened, help_text) in told.items():
         assert status == "0", word
         assert happened, word

@@ -1,6 +1,6 @@
-"""For coding agents: `generate`, which asks them for tests, and an MCP server, which answers them from memory.
+"""For coding agents: ``generate`` asks them for tests, and an MCP server answers their questions from memory.
 
-A recall imports nothing of this.
+A recall imports none of this.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from typing import Any
 
 from testlore.agents import generation as _generation
 from testlore.agents.generation import Generation
-from testlore.project.safe_files import existing_folder
+from testlore.project.safe_files import Root, existing_folder
 
 __all__ = ["Generation", "generate", "work_order"]
-
-Root = str | os.PathLike[str]
 
 
 def generate(root: Root) -> Generation:
@@ -25,7 +23,7 @@ def generate(root: Root) -> Generation:
 
     Raises:
         Refusal: something is missing, a worker failed or gave a wrong answer, or the project changed meanwhile. The
-            text names the role, the field and the rule, and where the answers are kept.
+            text names the role, the field and the rule, and the folder with the workers' answers.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
     folder = os.path.abspath(existing_folder(root))
@@ -33,7 +31,7 @@ def generate(root: Root) -> Generation:
 
 
 def work_order(root: Root) -> dict[str, Any]:
-    """The request for the architect. No worker is asked.
+    """The request that the architect would get. No worker is started.
 
     Raises:
         Refusal: ``requirements-missing``, ``context-missing``.

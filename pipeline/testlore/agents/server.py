@@ -1,6 +1,6 @@
 """``testlore mcp``: the tools and the lessons over the Model Context Protocol, on standard input and output.
 
-Unless it is told otherwise, the server starts no program that the project's own files name.
+By default the server starts no program that the project's own files name; see ``--project-commands``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from mcp.server.stdio import stdio_server
 
 from testlore import __version__, canonical
 from testlore.agents import tools
-from testlore.agents.tools import Root, Tool, ToolResult
+from testlore.agents.tools import ServedProject, Tool, ToolResult
 
 LESSONS_URI = "testlore://lessons"
 
-_CALLS_AT_ONCE = 4  # a cancelled call counts until its work ends
+_CALLS_AT_ONCE = 4  # a cancelled call still counts until its work ends
 
 _INSTRUCTIONS = (
     "The test memory of one project: test candidates that were really executed, accepted or rejected. Before you write "
@@ -41,13 +41,13 @@ def serve(path: str, *, project_commands: bool = False) -> None:
 
     Raises:
         Unusable: ``call-invalid``: the root is no folder.
-        OSError: an answer cannot be written, or a request not be read.
+        OSError: an answer cannot be written, or a request cannot be read.
     """
     logging.basicConfig(level=logging.WARNING)  # to standard error
-    root = Root(path, None if project_commands else tools.without_project_commands)
+    served = ServedProject(path, None if project_commands else tools.without_project_commands)
     try:
         with contextlib.suppress(KeyboardInterrupt):
-            anyio.run(_serve, make_server(root))
+            anyio.run(_serve, make_server(served))
     except Exception as error:
         cause = _cause(error)
         if isinstance(cause, OSError):
@@ -56,7 +56,7 @@ def serve(path: str, *, project_commands: bool = False) -> None:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """The one error in a task group's error, which may hold groups itself."""
+    """The error inside an exception group of one, however deeply groups are nested; else the error itself."""
     errors: Sequence[BaseException] = getattr(error, "exceptions", ())
     return _cause(errors[0]) if len(errors) == 1 else error
 
@@ -66,8 +66,8 @@ async def _serve(server: Server[Any]) -> None:
         await server.run(requests, answers, server.create_initialization_options())
 
 
-def make_server(root: Root) -> Server[Any]:
-    """A server of the memory of the project in ``root``."""
+def make_server(served: ServedProject) -> Server[Any]:
+    """An MCP server that answers from a project's memory."""
     limiter = anyio.CapacityLimiter(_CALLS_AT_ONCE)
 
     async def in_thread(work: Callable[[], ToolResult]) -> ToolResult:
@@ -86,7 +86,7 @@ def make_server(root: Root) -> Server[Any]:
             allowed = ", ".join(tools.TOOLS)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r:.80}; allowed: {allowed}")
         tool = tools.TOOLS[params.name]
-        return _result(await in_thread(partial(tools.run, root, tool, params.arguments or {})))
+        return _result(await in_thread(partial(tools.run, served, tool, params.arguments or {})))
 
     async def list_resources(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -107,7 +107,7 @@ def make_server(root: Root) -> Server[Any]:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no resource {str(params.uri)!r:.80}; allowed: {LESSONS_URI}"
             )
-        result = await in_thread(partial(tools.run, root, tools.NEWEST_LESSONS, {}))
+        result = await in_thread(partial(tools.run, served, tools.NEWEST_LESSONS, {}))
         if result.is_error:
             raise MCPError(types.INTERNAL_ERROR, result.value["reason"])
         text = canonical.dumps(result.value)
@@ -148,7 +148,7 @@ def _result(result: ToolResult) -> types.CallToolResult:
 
 
 def _without_lone_surrogates(value: Any) -> Any:
-    """The same value as the protocol can carry it in UTF-8. In the text the surrogates are escaped."""
+    """A value with ``?`` for each lone surrogate, since the protocol carries UTF-8. The text content escapes them."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""The tools of the MCP server: what they are called, what they take, and what they answer from a project's memory.
+"""The tools of the MCP server: their names, their arguments, and what they answer from a project's memory.
 
-Every tool only reads. None stages, validates, generates or forgets. Recall may bring the derived cache up to date, and
-that can be deleted at any time.
+Every tool only reads. None stages, validates, generates or forgets. Recall may update the derived cache, which can be
+deleted at any time.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Json = dict[str, Any]
 Restriction = Callable[[Settings], Settings]
 
 
-class Root:
-    """The folder of the project that is served. It is fixed at the start by its device and inode.
+class ServedProject:
+    """The project that the server answers for. Its folder is fixed at the start, by device and inode.
 
     Args:
         path: an existing folder.
-        restrict: narrows the project's settings to what the server may do; ``None`` leaves them as they are.
+        restrict: narrows the project's settings to what the server may do; ``None`` changes nothing.
 
     Raises:
         Unusable: ``call-invalid``: it is no folder.
@@ -55,7 +55,7 @@ class Root:
             raise Refusal("root-replaced", f"{self.path} is another folder than at the start; start the server again")
 
     def settings(self) -> Settings:
-        """The project's settings, as the server keeps to them.
+        """The project's settings, narrowed to what the server may do.
 
         Raises:
             Unusable: ``configuration-invalid``.
@@ -90,8 +90,8 @@ class ToolResult(NamedTuple):
     """What a tool answers.
 
     Attributes:
-        value: as JSON.
-        is_error: whether it is an error, which the model reads.
+        value: the answer as JSON.
+        is_error: whether it is an error. The model reads it too.
     """
 
     value: Json
@@ -102,13 +102,13 @@ class Tool(NamedTuple):
     """A tool.
 
     Attributes:
-        work: does it, given the root and the arguments by name.
-        title: for people.
-        description: for the model: what it answers, and when to call it.
+        work: computes the answer from the served project and the arguments by name.
+        title: the tool's name for people.
+        description: tells the model what the tool answers, and when to call it.
         input_schema: the JSON Schema of its arguments.
         output_schema: the JSON Schema of its answer.
         defaults: the values of the arguments that are not given.
-        nothing: its answer, without the reason, when there is nothing to answer from.
+        nothing: the answer when there is nothing to answer from, without its ``reason``.
     """
 
     work: Callable[..., ToolResult]
@@ -120,15 +120,15 @@ class Tool(NamedTuple):
     nothing: Json
 
 
-def run(root: Root, tool: Tool, arguments: Json) -> ToolResult:
-    """Do a tool's work. What prevents it is its answer too, with a ``reason``."""
+def run(served: ServedProject, tool: Tool, arguments: Json) -> ToolResult:
+    """Run a tool. When something prevents it, the answer says so in its ``reason``."""
     problem = next(schemas.problems_under(tool.input_schema, arguments), None)
     if problem is not None:
         return ToolResult({"reason": f"call-invalid: {problem.text}"}, is_error=True)
     try:
-        root.check()
-        result = tool.work(root, **{**tool.defaults, **arguments})
-        root.check()  # the folder may have been replaced while it was read
+        served.check()
+        result = tool.work(served, **{**tool.defaults, **arguments})
+        served.check()  # the folder may have been replaced while it was read
         return result
     except Refusal as refused:
         return ToolResult({"reason": str(refused)}, is_error=True)
@@ -136,17 +136,17 @@ def run(root: Root, tool: Tool, arguments: Json) -> ToolResult:
         return ToolResult({**tool.nothing, "reason": str(unusable)}, is_error=unusable.exit_status != 0)
 
 
-def _recall(root: Root, query: str, limit: int, max_chars: int) -> ToolResult:
-    result = ask(root.path, query, limit, max_chars, long_lived=True, restrict=root.restrict)
+def _recall(served: ServedProject, query: str, limit: int, max_chars: int) -> ToolResult:
+    result = ask(served.path, query, limit, max_chars, long_lived=True, restrict=served.restrict)
     return ToolResult(result.to_dict(), is_error=result.exit_status != 0)
 
 
-def _lessons(root: Root, *, newest_first: bool = False) -> ToolResult:
-    if not root.settings().learning:
+def _lessons(served: ServedProject, *, newest_first: bool = False) -> ToolResult:
+    if not served.settings().learning:
         raise Unusable("learning-disabled")
-    lessons = learn(root.path)
+    lessons = learn(served.path)
     if newest_first:
-        records = store.parse(store.read_bytes(root.path)).records
+        records = store.parse(store.read_bytes(served.path)).records
         places = {record["id"]: place for place, record in enumerate(records)}
         lessons.sort(key=lambda lesson: places.get(lesson.episodes[0], len(places)))
     shown = [
@@ -163,13 +163,13 @@ def _lessons(root: Root, *, newest_first: bool = False) -> ToolResult:
     return ToolResult({"lessons": shown, "advisoryOnly": True})
 
 
-def _status(root: Root) -> ToolResult:
-    session = Session(root.path, restrict=root.restrict)
+def _status(served: ServedProject) -> ToolResult:
+    session = Session(served.path, restrict=served.restrict)
     try:
         scope = session.scope()
         outcomes = [record["outcome"] for record in scope.eligible]
         status: Json = {
-            "project": os.path.basename(root.path),
+            "project": os.path.basename(served.path),
             "framework": scope.framework,
             "episodes": len(scope.store.records),
             "applicable": len(outcomes),

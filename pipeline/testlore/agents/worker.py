@@ -1,7 +1,7 @@
-"""The worker: the configuration's ``agent`` command, which is started once for each request, and what it answers.
+"""The worker: the configuration's ``agent`` command, started once for each request, and its answers.
 
-It is started without a shell in the project's root. When it takes too long or answers too much, it is killed with its
-whole process group. That limits a failure. It is no sandbox: a worker runs as you, and may do whatever you may.
+It is started without a shell in the project's root. When it takes too long or answers too much, its whole process group
+is killed. That limits a failure. It is no sandbox: a worker runs as you, and may do whatever you may.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _LAST_WORDS = 400  # characters of standard error in a message
 
 
 class Transcript:
-    """The answers of one generation's workers. They are written as they come in, to be read when the generation fails.
+    """The answers of one generation's workers, written as they arrive, so that a person can read them after a failure.
 
     Args:
         root: the project.
 
     Attributes:
-        folder: where they lie, below the root.
-        used: whether any was written.
+        folder: their folder, relative to the root.
+        used: whether it holds an answer.
     """
 
     def __init__(self, root: str) -> None:
@@ -45,7 +45,7 @@ class Transcript:
         self._root = root
 
     def write(self, name: str, data: bytes) -> None:
-        """Write what a worker wrote into a new file.
+        """Keep what a worker wrote, in a new file.
 
         Raises:
             Refusal: ``generation-unsafe``, ``generation-unwritable``.
@@ -57,7 +57,7 @@ class Transcript:
             self.used = True
 
     def remove(self) -> None:
-        """Remove all of it, once the candidate is staged."""
+        """Remove all answers. Call it when the candidate is staged."""
         with self._disk():
             shutil.rmtree(safe_files.safe_path(self._root, self.folder), ignore_errors=True)
             with contextlib.suppress(OSError):  # it may hold another generation's answers
@@ -74,10 +74,10 @@ class Transcript:
 
 
 class Workers:
-    """Starts workers, and asks them. Several threads may ask at once.
+    """Starts workers and asks them. Several threads may ask at once.
 
     Args:
-        root: the project, where they are started.
+        root: the project, the working directory of every worker.
         argv: the program and its arguments.
         transcript: where their answers are kept.
         seconds: how long each may take.
@@ -93,7 +93,7 @@ class Workers:
         self._stopped = False
 
     def ask(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a worker a request, and return its answer, which the role's schema allows.
+        """Send a worker a request, and return its answer, checked against the role's schema.
 
         Args:
             name: the worker's name in messages and files: its role, and a number where there are several.
@@ -125,7 +125,7 @@ class Workers:
         return valid
 
     def stop(self) -> None:
-        """End every worker that runs, and start no more. Threads that wait in :meth:`ask` get ``worker-failed``."""
+        """End every running worker, and start no more. Threads that wait in :meth:`ask` get ``worker-failed``."""
         with self._lock:
             self._stopped = True
             for child in self._running:
@@ -156,9 +156,7 @@ class Workers:
             return f"no answer within {self._seconds:g} seconds"
         if done.flooded:
             return f"its answer is too long; allowed: at most {MAX_ANSWER_BYTES} bytes"
-        if not done.status:
+        if not done.bad_status:
             return ""
-        assert done.status is not None
-        how = f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
         last = " ".join(done.stderr.decode("utf-8", "replace").split())[-_LAST_WORDS:]
-        return f"{how}{'; its last words: ' if last else ''}{last}"
+        return f"{done.bad_status}{'; its last words: ' if last else ''}{last}"

@@ -14,7 +14,7 @@ import doit
 from testlore.commands import formats, output
 from testlore.commands.recall import show
 from testlore.doit_host import variables
-from testlore.doit_host.variables import Outcome, Task
+from testlore.doit_host.variables import ActionResult, Task
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.project import settings
@@ -71,10 +71,10 @@ def after(name: str) -> Task:
     return {"task_dep": [name], "getargs": {_BEFORE: (name, None)}}
 
 
-def stage(name: str, work: Callable[[Session], object]) -> Callable[..., Outcome]:
+def stage(name: str, work: Callable[[Session], object]) -> Callable[..., ActionResult]:
     """A stage as an action. What it cannot deliver is its value, not its failure."""
 
-    def action(before: Mapping[str, Any] | None = None) -> Outcome:
+    def action(before: Mapping[str, Any] | None = None) -> ActionResult:
         wrong = variables.problem(near_misses_only=True) or _foreign(name, before)
         if wrong:
             return variables.refused(wrong)
@@ -132,7 +132,7 @@ def in_cache(*names: str) -> list[str]:
         return []
 
 
-def database() -> list[str]:
+def index_files() -> list[str]:
     """The two files of the native database, as targets."""
     try:
         engine = session().engine()
@@ -150,7 +150,7 @@ def watched() -> list[str]:
         return []
 
 
-def index(before: Mapping[str, Any] | None = None) -> Outcome:
+def index(before: Mapping[str, Any] | None = None) -> ActionResult:
     """Build the index. When nobody asks a question, as in CI, what prevents it is a failure to be seen."""
     outcome = stage("index", Session.index)(before)
     if not isinstance(outcome, dict) or doit.get_var("query") is not None:
@@ -179,7 +179,7 @@ def clean(dryrun: bool) -> None:
         output.tell(f"{'would remove' if dryrun else 'removed'} {name}")
 
 
-def recall(task: Any, before: Mapping[str, Any] | None = None) -> Outcome:
+def recall(task: Any, before: Mapping[str, Any] | None = None) -> ActionResult:
     """Answer the question, and print the answer."""
     if doit.get_var("query") is None and task.name not in sys.argv:
         return None  # a host's plain `doit` runs every task, and asked nothing
@@ -208,7 +208,7 @@ def command(name: str, **options: str) -> Task:
         options: the command's option for each variable that it takes.
     """
 
-    def action() -> Outcome:
+    def action() -> ActionResult:
         from testlore import cli
 
         required = [variable for variable in options if variable in ("repo", "source")]
@@ -232,7 +232,7 @@ def command(name: str, **options: str) -> Task:
     return {"actions": [action], "uptodate": [False], "verbosity": 2}
 
 
-def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], Outcome]:
+def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], ActionResult]:
     """A Python command of the checkout that this is run from, as an action: its exit status ends doit.
 
     Args:
@@ -240,7 +240,7 @@ def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], Outcome
         options: the variables that it takes, each as an option of that name.
     """
 
-    def action() -> Outcome:
+    def action() -> ActionResult:
         wrong = variables.problem()
         if wrong:
             return variables.refused(wrong)

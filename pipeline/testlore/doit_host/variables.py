@@ -20,7 +20,7 @@ VARIABLES = (
 )
 
 Task = dict[str, Any]
-Outcome = Any
+ActionResult = Any
 
 
 def root() -> str:
@@ -66,6 +66,6 @@ def refused(why: str) -> TaskError:
     return TaskError("", report=False)
 
 
-def ended(status: int) -> Outcome:
+def ended(status: int) -> ActionResult:
     """What an action returns to end doit with this exit status; what is neither 0 nor 2 ends it with 1."""
     return {0: None, 2: TaskError("", report=False)}.get(status, TaskFailed("", report=False))

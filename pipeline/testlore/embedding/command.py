@@ -25,7 +25,7 @@ text_of = gist
 _MAX_OUTPUT_BYTES = 8 << 20
 _MAX_MAGNITUDE = 1_000_000
 _MAX_DIGESTED_BYTES = 1 << 20
-_MAX_SAID = 120
+_MAX_QUOTED = 120  # characters of standard error in a warning
 
 
 def identity(root: str, settings: Settings) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _file_under(root: str, part: str) -> str:
 
 
 def _file_state(root: str, part: str) -> list[int] | str | None:
-    """A digest, or for a file over 1 MiB its size and modification time; ``None`` for no file under the root."""
+    """The digest of a project file, or its size and modification time if it is over 1 MiB; ``None`` for other parts."""
     path = _file_under(root, part)
     if not path:
         return None
@@ -64,7 +64,7 @@ def _file_state(root: str, part: str) -> list[int] | str | None:
 
 
 def query_vector(root: str, settings: Settings, query: str, documents: Statistics | None = None) -> bytes:
-    """The query's unit vector, from a call of the command with this one text.
+    """The query's unit vector, from one call of the command with the query alone.
 
     Raises:
         Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
@@ -92,13 +92,13 @@ def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | No
         raise Fallback("ruvector-invalid-embedding-output", f"more than {_MAX_OUTPUT_BYTES} bytes")
     failure = _failure(done, settings)
     if failure:
-        said = _last_line(done.stderr)
-        raise Fallback("ruvector-embedding-command-failed", f"{failure}: {said}" if said else failure)
+        last = _last_line(done.stderr)
+        raise Fallback("ruvector-embedding-command-failed", f"{failure}: {last}" if last else failure)
     return _check(done.stdout, len(asked), settings.dimensions)
 
 
 def _start(root: str, settings: Settings) -> child.Child:
-    """Start the command; one that is not on PATH may lie in the virtual environment of our own interpreter."""
+    """Start the command. A program that is not on PATH is looked for beside our own interpreter, as in a venv."""
     seconds = settings.timeout_ms / 2000
     try:
         return child.Child(settings.argv, cwd=root, seconds=seconds, max_output=_MAX_OUTPUT_BYTES)
@@ -111,21 +111,21 @@ def _start(root: str, settings: Settings) -> child.Child:
 
 
 def _failure(done: child.Completion, settings: Settings) -> str:
-    """How the command failed, or nothing."""
+    """Why the command failed; empty when it did not."""
     if done.timed_out:
         return f"no answer in {settings.timeout_ms // 2} ms"
-    if done.status:
-        return f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
+    if done.bad_status:
+        return done.bad_status
     if done.unsent:  # its answer cannot be about texts that it did not read
         return f"it left {done.unsent} bytes of its input unread"
     return ""
 
 
 def _last_line(stderr: bytes) -> str:
-    """The last line that the command wrote to standard error, where most programs name their problem."""
+    """The last line of the command's standard error, where most programs name their problem."""
     lines = stderr.decode("utf-8", "replace").split("\n")
     last = next((line for line in reversed(lines) if line.strip()), "").strip()
-    return "".join(char if char.isprintable() else " " for char in last)[:_MAX_SAID]
+    return "".join(char if char.isprintable() else " " for char in last)[:_MAX_QUOTED]
 
 
 def _check(output: bytes, count: int, dimensions: int) -> list[bytes]:

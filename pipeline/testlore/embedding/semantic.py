@@ -1,9 +1,11 @@
 """``testlore-embed``: a small semantic model as an embedding command, without any network.
 
 WordLlama (Miller, 2024, *WordLlama: Recycled Token Embeddings from Large Language Models*) averages the token
-embeddings of a text. Its package carries weights of 256 dimensions, trained so that the first 64 or 128 stand alone
-(Kusupati et al., *Matryoshka Representation Learning*, 2022), and its tokenizer. Identifiers are split into words
-first, and what nearly every test's code holds is left out: the model knows words, and no ``testZeroBoundary``.
+embeddings of a text. Its package brings its tokenizer and weights of 256 dimensions, trained so that the first 64 or
+128 of them can be used alone (Kusupati et al., *Matryoshka Representation Learning*, 2022).
+
+The model knows words, but not ``testZeroBoundary``. So identifiers are split into words first, and words that occur in
+nearly every test's code are left out.
 """
 
 from __future__ import annotations
@@ -27,25 +29,25 @@ CONFIGURE = (
 
 DIMENSIONS = (64, 128, 256)
 _WHOLE = DIMENSIONS[-1]
-_NO_WORD = "empty"  # stands in for a text without a word: a zero vector has no direction
-_BATCH = 8  # texts may have thousands of tokens, and the model pads a batch to its longest
+_NO_WORD = "empty"  # replaces a text without a word, since a zero vector has no direction
+_BATCH = 8  # texts; few, since the model pads all of a batch to the longest, which may have thousands of tokens
 
 
-class Refusal(Exception):
-    """A request that cannot be served; the text says what it was and what is allowed."""
+class InvalidRequest(Exception):
+    """A request that cannot be answered. The text says what was wrong and what is allowed."""
 
 
 def main() -> int:
     """Answer the one request on standard input.
 
     Returns:
-        0; 1 when the model is not installed; 2 when the request is wrong. Standard error then says how.
+        0; 1 when the model is not installed; 2 when the request is wrong. Standard error then says what is wrong.
     """
     try:
         dimensions, texts = _parse(sys.stdin.buffer.read())
         rows = embed(texts, dimensions)
-    except Refusal as refused:
-        print(f"{COMMAND}: {refused}", file=sys.stderr)
+    except InvalidRequest as invalid:
+        print(f"{COMMAND}: {invalid}", file=sys.stderr)
         return 2
     except ImportError as error:
         print(f"{COMMAND}: {error}; {INSTALL}", file=sys.stderr)
@@ -59,20 +61,20 @@ def _parse(data: bytes) -> tuple[int, list[str]]:
     try:
         request = canonical.loads(data)
     except ValueError as error:
-        raise Refusal(f"the request is not JSON: {error}") from None
+        raise InvalidRequest(f"the request is not JSON: {error}") from None
     if not isinstance(request, dict) or request.get("schemaVersion") != 1:
-        raise Refusal("the request is no object of schemaVersion 1")
+        raise InvalidRequest("the request is not an object with schemaVersion 1")
     dimensions, texts = request.get("dimensions"), request.get("texts")
     if dimensions not in DIMENSIONS:
         allowed = ", ".join(map(str, DIMENSIONS))
-        raise Refusal(f"plugins.ruvector.dimensions is {dimensions!r:.40}; allowed with this model: {allowed}")
+        raise InvalidRequest(f"plugins.ruvector.dimensions is {dimensions!r:.40}; allowed with this model: {allowed}")
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-        raise Refusal("texts is no list of texts")
+        raise InvalidRequest("texts is not a list of texts")
     return int(dimensions), texts
 
 
 def embed(texts: Sequence[str], dimensions: int) -> list[list[float]]:
-    """One vector a text, not normalized.
+    """One vector for each text, not normalized.
 
     Args:
         dimensions: one of :data:`DIMENSIONS`.

@@ -86,7 +86,7 @@ def cache_files() -> list[str]:
     return [name for known in map(engine, NAMES) for name in (known.DATABASE, known.METADATA)]
 
 
-def words() -> dict[str, str]:
+def failure_words() -> dict[str, str]:
     """The words that only engines fail with, and what a person can do; of several engines' help the first one's."""
     found: dict[str, str] = {}
     for known in map(engine, NAMES):

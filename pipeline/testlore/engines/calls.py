@@ -25,10 +25,11 @@ class Neighbor(NamedTuple):
 def build(worker: Worker, path: str, dimensions: int, vectors: list[bytes]) -> None:
     """Let a worker make a new database of these rows, numbered from 0.
 
-    A row of zeros has no direction, and engines disagree about its distance. It is replaced by the first axis.
+    A row of zeros has no direction, and engines disagree about its distance. It is replaced by the unit vector along
+    the first axis.
 
     Args:
-        path: where there is no file yet.
+        path: the database's path; there is no file yet.
         vectors: each ``dimensions`` little-endian float32.
 
     Raises:
@@ -52,11 +53,11 @@ def search(
 
     Args:
         vector: the query, ``dimensions`` little-endian float32.
-        rows: how many the database must hold; each must come back.
-        stay: whether the worker shall wait for another question; only those of an engine with ``STAYS`` can.
+        rows: how many rows the database must hold; the answer must have every one.
+        stay: whether the worker must wait for another question. Only an engine with ``STAYS`` can do that.
 
     Raises:
-        Fallback: the worker failed, or its answer cannot be true.
+        Fallback: the worker failed, or its answer is impossible.
     """
     request = {
         "operation": "search",
@@ -112,9 +113,8 @@ def _ask(worker: Worker, request: dict[str, Any], *, stay: bool = False) -> dict
         raise Fallback("ruvector-worker-timeout")
     if done.flooded:
         raise Fallback("ruvector-invalid-worker-output", f"more than {MAX_ANSWER_BYTES} bytes")
-    if done.status:
-        how = f"signal {-done.status}" if done.status < 0 else f"exit status {done.status}"
-        raise Fallback("ruvector-worker-failed", how)
+    if done.bad_status:
+        raise Fallback("ruvector-worker-failed", done.bad_status)
     try:
         answer = canonical.loads(done.stdout)
     except ValueError:
@@ -127,7 +127,7 @@ def _ask(worker: Worker, request: dict[str, Any], *, stay: bool = False) -> dict
 
 
 def _failure(worker: Worker, answer: dict[str, Any]) -> Fallback:
-    """The failure that a worker reports, in a word of its engine or a shared one."""
+    """The failure that a worker reports, with a word of its engine or a shared one."""
     word, detail = f"ruvector-{answer['error']}", str(answer.get("detail", ""))[:_MOST_DETAIL]
     for kind in (worker.job.engine.Failure, Fallback):
         if word in kind.HELP:

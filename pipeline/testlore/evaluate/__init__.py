@@ -133,8 +133,8 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
     figures = [
         Figures("shared words (inherited)", shared),
         Figures(f"hashed words, {inherited.DIMENSIONS} dimensions (inherited)", hashed),
-        _through_pipeline("lexical", found, configured, "feature-vectors", recall.lexically, steps),
-        _through_pipeline(
+        _through_stages("lexical", found, configured, "feature-vectors", recall.lexically, steps),
+        _through_stages(
             f"native, {configured.dimensions} dimensions",
             found,
             configured,
@@ -145,7 +145,7 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
     ]
     if configured.embedding == "command":
         name = f"external-embedding ({configured.identity})"
-        figures.append(_through_pipeline(name, found, configured, "command", recall.natively, steps))
+        figures.append(_through_stages(name, found, configured, "command", recall.natively, steps))
     name = os.path.basename(os.path.realpath(repository))
     commits = [question.commit for question in found]
     return Evaluation(name, questions.head(repository), commits, configured.dimensions, figures)
@@ -174,7 +174,7 @@ def _settings(root: str) -> Settings:
     return configured._replace(argv=tuple(argv))
 
 
-def _through_pipeline(
+def _through_stages(
     name: str,
     found: Sequence[Question],
     configured: Settings,

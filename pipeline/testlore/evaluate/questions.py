@@ -1,7 +1,7 @@
 """Questions from a git history: a commit's subject asks for the tests that this commit added.
 
-Nothing of the repository is run: hooks, pager, external diffs, text converters, signature programs and transports are
-off, and its files are read as text only.
+Nothing in the repository is run: hooks, pager, external diffs, text converters, signature programs and transports are
+off, and its files are only read as text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import IO, NamedTuple
 from testlore import canonical
 from testlore.errors import Unusable
 from testlore.frameworks import languages
+from testlore.project import git
 
 MOST_QUESTIONS = 200
 MOST_HUNKS = 6
 MOST_CHARACTERS = 1_200  # UTF-16 code units; a pattern of the canonical store may have as many
 
 _LEAST_WORDS = 3
-_LATEST = 253402300799  # the last second of the year 9999; a commit may claim any time
+_LATEST = 253402300799  # the last second of the year 9999, since a commit may claim any time
 _TEST_FOLDER = re.compile(r"(^|/)(tests?|testing|__tests__|specs?)/", re.IGNORECASE)
 _TEST_NAME = re.compile(r"^(test[_-].*|tests?|.*[._-](test|tests|spec))$", re.IGNORECASE)
 _PYTHON_TEST = re.compile(r"^\s*(async\s+)?def\s+test|^\s*class\s+Test", re.MULTILINE)
@@ -51,8 +52,8 @@ class Question(NamedTuple):
         commit: the full id of the commit.
         time: when it was committed, in seconds since the epoch.
         query: the commit's subject, without issue numbers.
-        tests: the right answer: the lines that the commit added to test files, of hunks with a test.
-        language: of the tests: ``python``, ``javascript``, ``typescript`` or ``mixed``.
+        tests: the right answer: the lines that the commit added to test files, in hunks that hold a test.
+        language: that of the tests: ``python``, ``javascript``, ``typescript`` or ``mixed``.
     """
 
     commit: str
@@ -115,7 +116,7 @@ def read(repository: str) -> list[Question]:
                     break
         else:
             if process.wait():
-                raise Unusable("call-invalid", f"git cannot tell the history of {repository!r:.200}")
+                raise Unusable("call-invalid", f"git cannot read the history of {repository!r:.200}")
     return found
 
 
@@ -126,7 +127,7 @@ def _cut(tests: str) -> str:
 
 
 def clean(subject: str) -> str:
-    """A commit's subject as a query; empty for bumps, releases, reverts and merges, and for less than three words."""
+    """A commit's subject as a query; empty for bumps, releases, reverts, merges, and for fewer than three words."""
     if _NO_LESSON.search(subject):
         return ""
     for noise in (_ISSUE, _BARE_ISSUE, _CLOSING):
@@ -136,7 +137,7 @@ def clean(subject: str) -> str:
 
 
 def test_language(path: str) -> str:
-    """The language of a test file; empty when ``path`` is not a test's, or of a language that we do not know."""
+    """The language of a test file; empty when ``path`` is no test file, or its language is unknown."""
     stem, ending = os.path.splitext(os.path.basename(path))
     language = languages.language(path)
     if language == "other" or ending.lower() == ".pyi":  # a stub holds no test
@@ -150,13 +151,12 @@ def holds_test(language: str, text: str) -> bool:
 
 
 def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    quiet = {"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    env = {**git.environment(), "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
     try:
         return subprocess.Popen(
             argv,
             cwd=repository,
-            env={**env, **quiet, "GIT_TERMINAL_PROMPT": "0"},
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if argv[1] == "rev-parse" else subprocess.DEVNULL,
@@ -169,7 +169,7 @@ def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
 
 
 def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
-    """The commits of git's log, each as its id, time and subject, and the hunks that it added to test files."""
+    """Each commit of git's log: its id, time and subject, and the hunks that it added to test files."""
     commit: tuple[str, int, str, list[_Hunk]] | None = None
     language = ""
     for line in lines:
@@ -191,7 +191,7 @@ def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
 
 
 def _added(lines: IO[bytes], count: int) -> str:
-    """The lines that a hunk adds. Its lines are counted, since one may look like a header.
+    """The lines that a hunk adds. We count lines to find its end, since a line of code may look like a header.
 
     Args:
         count: how many lines the hunk removes and adds.

@@ -4,7 +4,7 @@
 
     patch.json -> stage -> candidate -> validate -> validation.json -> remember -> canonical store
 
-Only what was really executed, in disposable copies of the project, gets into memory. A recall imports nothing of this.
+Only what was really executed, in disposable copies of the project, gets into memory. A recall imports none of this.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from testlore.errors import Refusal, Unusable
 from testlore.evidence import candidate as _candidate
-from testlore.evidence import remember as _memory
+from testlore.evidence import remember as _remember
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
 from testlore.evidence.remember import StoreEntry
@@ -33,11 +33,11 @@ __all__ = [
 
 
 class CandidateState(NamedTuple):
-    """A candidate and its state.
+    """A staged candidate and how far it has come.
 
     Attributes:
         id: the candidate.
-        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when a file of it has changed.
+        state: ``staged``, ``accepted``, ``rejected``, or ``unusable`` when one of its files has changed.
         reasons: why it was rejected, or is unusable.
         files: how many files it changes or deletes.
     """
@@ -54,7 +54,7 @@ def _folder(root: Root) -> str:
 
 
 def stage(root: Root, patch: Any) -> str:
-    """Stage a patch: check it, digest it, and keep it in ``.tddswarm/candidates/``. Nothing else is written.
+    """Check a patch, digest it, and keep it as a candidate in ``.tddswarm/candidates/``. Nothing else is written.
 
     Args:
         root: the project's folder.
@@ -75,13 +75,13 @@ def validate(root: Root, candidate_id: str) -> Validation:
 
     Raises:
         Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
-        Unusable: ``configuration-invalid``, ``call-invalid``; ``store-corrupt``, ``store-unsafe``: the verdict is kept
-            beside the candidate, and :func:`remember` takes it in once the store is mended.
+        Unusable: ``configuration-invalid``, ``call-invalid``. With ``store-corrupt`` and ``store-unsafe`` the verdict
+            is kept beside the candidate; :func:`remember` puts it into memory once the store is repaired.
     """
     folder = _folder(root)
     ended = _validation.run(folder, candidate_id)
     try:
-        return ended._replace(record=_memory.remember(folder, candidate_id).record["id"])
+        return ended._replace(record=_remember.remember(folder, candidate_id).record["id"])
     except Refusal as refused:
         if refused.reason in ("memory-busy", "memory-unwritable"):
             raise
@@ -93,13 +93,14 @@ def validate(root: Root, candidate_id: str) -> Validation:
 
 
 def remember(root: Root, candidate_id: str) -> StoreEntry:
-    """Take the kept verdict on a candidate into memory; the same manifest and outcome only once.
+    """Put the verdict on a candidate into memory. A manifest with the same outcome is remembered only once.
 
     Raises:
-        Refusal: there is none, it is older than a day or was changed, or the candidate or the project has changed.
+        Refusal: there is no verdict, it is older than a day or was changed, or the candidate or the project has
+            changed.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
-    return _memory.remember(_folder(root), candidate_id)
+    return _remember.remember(_folder(root), candidate_id)
 
 
 def candidates(root: Root) -> list[CandidateState]:

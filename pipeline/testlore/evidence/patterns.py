@@ -1,4 +1,4 @@
-"""The patterns and tags of an episode, made from its tests by simple rules on names and contents."""
+"""The patterns and tags of an episode, found in its tests by simple rules on names and contents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from testlore.memory.store import MAX_PATTERN_CHARACTERS
 
 MAX_PATTERNS = 8
 
-#: The tags that depend on the tests' text, and the words for each: parts of names, or two or three parts together.
+#: The tags that depend on the tests' text. A tag applies when its rule matches a word: one to three parts of a name.
 _TAG_RULES = {
     "boundary": r"boundar(y|ies)|edge|limits?|zero|empty|min(imum)?|max(imum)?|overflow|underflow|negative|"
     r"off_by_one|first|last|largest|smallest|none|null",
@@ -56,10 +56,10 @@ _LEAST_LABEL = 4  # shorter labels occur in any code
 
 
 class PrivateNames(NamedTuple):
-    """Names that must not get into a pattern.
+    """Names that a pattern must not hold.
 
     Attributes:
-        labels: the values of services and of the environment.
+        labels: the values of ``services`` and ``environment`` in the configuration.
         paths: the paths of the project's files.
         root: the project's folder, absolute.
     """
@@ -70,12 +70,12 @@ class PrivateNames(NamedTuple):
 
 
 def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: PrivateNames) -> list[dict[str, str]]:
-    """The patterns of changed test files: each new or changed Python test; of other languages, the start of the file.
+    """The patterns of changed test files: each new or changed Python test; in other languages the start of the file.
 
     Args:
         changed: the content of the changed test files, by path, in the candidate's order.
         before: the old content of those that existed, by path.
-        private: what is masked.
+        private: the names to mask.
 
     Returns:
         At most :data:`MAX_PATTERNS`, as a record holds them.
@@ -84,8 +84,7 @@ def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: 
     for path, content in changed.items():
         language, text = languages.language(path), _text(content)
         if language == "python":
-            known = set(test_functions(_text(before[path])).items()) if path in before else set()
-            found += [(language, code) for name, code in test_functions(text).items() if (name, code) not in known]
+            found += [(language, code) for code in _new_tests(test_functions(text), before.get(path))]
         else:
             found.append((language, text))
     patterns = []
@@ -124,7 +123,7 @@ def _test_nodes(body: list[ast.stmt], prefix: str) -> Iterable[tuple[str, ast.Fu
 
 
 def _without_comments(source: str) -> list[str | None]:
-    """The lines of ``source`` without comments; ``None`` for a line that had nothing else."""
+    """The lines of ``source`` without comments; ``None`` for a line that held only a comment."""
     lines: list[str | None] = list(io.StringIO(source))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
@@ -164,7 +163,7 @@ def _without_value(match: re.Match[str]) -> str:
 
 
 def tags(texts: Iterable[str]) -> list[str]:
-    """The tags of tests with these texts, in the order in which an episode keeps them."""
+    """The tags of tests with these texts, in the order of an episode."""
     words: set[str] = set()
     for text in texts:
         parts = [part.lower() for part in _WORD_PARTS.findall(text)]
@@ -175,15 +174,24 @@ def tags(texts: Iterable[str]) -> list[str]:
 
 
 def test_texts(changed: Mapping[str, bytes], before: Mapping[str, bytes]) -> list[str]:
-    """The texts that decide the tags: new and changed test functions, or the whole file in other languages."""
+    """The texts that decide the tags: new and changed Python tests, and the whole file in other languages."""
     texts = []
     for path, content in changed.items():
         text = _text(content)
         functions = test_functions(text) if languages.language(path) == "python" else {}
-        known = test_functions(_text(before[path])) if path in before and functions else {}
-        new = [code for name, code in functions.items() if known.get(name) != code]
-        texts += new if functions else [text]
+        texts += _new_tests(functions, before.get(path)) if functions else [text]
     return texts
+
+
+def _new_tests(functions: Mapping[str, str], before: bytes | None) -> list[str]:
+    """The code of those test functions that are new or changed.
+
+    Args:
+        functions: as :func:`test_functions` returns them.
+        before: the file's old content; ``None`` when there was no such file.
+    """
+    known = test_functions(_text(before)) if before is not None and functions else {}
+    return [code for name, code in functions.items() if known.get(name) != code]
 
 
 def _text(content: bytes) -> str:
@@ -204,6 +212,6 @@ def private(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNa
     return PrivateNames(frozenset(labels), frozenset(paths), os.path.abspath(root))
 
 
-def without_patterns(record: dict[str, Any]) -> dict[str, Any]:
-    """``record`` without its last pattern, sealed anew."""
+def without_last_pattern(record: dict[str, Any]) -> dict[str, Any]:
+    """``record`` without its last pattern, sealed again."""
     return canonical.seal({**record, "patterns": record["patterns"][:-1]})

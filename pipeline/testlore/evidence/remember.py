@@ -125,7 +125,7 @@ def _record(
         }
     )
     while len(canonical.to_bytes(canonical.dumps(record))) > store.MAX_RECORD_BYTES and record["patterns"]:
-        record = patterns.without_patterns(record)
+        record = patterns.without_last_pattern(record)
     return record
 
 

@@ -15,10 +15,10 @@ from testlore.frameworks import Framework, command, union
 from testlore.project import snapshot
 from testlore.project.settings import Settings
 
-#: The folder that stands first on the search path of every Python that a run starts. See its ``sitecustomize.py``.
-_FIRST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "first")
+#: The first folder on the search path of every Python that a run starts; its ``sitecustomize.py`` isolates the run.
+_ISOLATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "isolation")
 
-# What an outer run of ours or a git hook says to its own children is not meant for our runs.
+# Variables that an outer run of ours, or a git hook, sets for its own child processes. Our runs must not get them.
 _OUTER = (
     *("TESTLORE_", "PYTHONPATH"),
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"),
@@ -29,10 +29,10 @@ class Run(NamedTuple):
     """How a suite ran.
 
     Attributes:
-        problem: why the run is incomplete, a word of ``schemas/validation.schema.json``; empty when it is complete.
+        problem: why the run is incomplete, as a word of ``schemas/validation.schema.json``; empty when it is complete.
         status: the exit status; ``None`` when the suite was killed or did not start.
-        cases: its cases, each with how often it ran.
-        output: the end of what it printed. It is shown to people and kept nowhere.
+        cases: how often each of its cases ran.
+        output: the end of what it printed. It is shown to people and never stored.
     """
 
     problem: str
@@ -45,17 +45,12 @@ class Run(NamedTuple):
         """Whether the suite ran to its end, and its report fits its exit status."""
         return not self.problem
 
-    @property
-    def green(self) -> bool:
-        """Whether the run is complete and no case failed."""
-        return self.complete and not self.count("failed")
-
     def count(self, outcome: str = "") -> int:
-        """How many cases have an outcome; without one, how many there are."""
+        """How many cases have this outcome; without one, how many cases there are."""
         return sum(number for case, number in self.cases.items() if outcome in ("", case.outcome))
 
     def names(self, *outcomes: str) -> Counter[str]:
-        """How often each name has one of the outcomes; without any, how often it ran."""
+        """How often each name has one of these outcomes; without any, how often each name occurs."""
         found: Counter[str] = Counter()
         for case, number in self.cases.items():
             if not outcomes or case.outcome in outcomes:
@@ -137,8 +132,8 @@ def _files_below(copy: str) -> list[str]:
 
 
 def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
-    # A project may run us in its own tests: then an outer run has put its own folder on the search path.
-    ours = {_FIRST, os.environ.get("TESTLORE_FIRST")}
+    # A project's tests may run us. Then an outer run has put its own folder on the search path already.
+    ours = {_ISOLATION, os.environ.get("TESTLORE_ISOLATION")}
     outer = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
     kept = {name: text for name, text in os.environ.items() if not name.startswith(_OUTER) and not union.is_outer(name)}
     return {
@@ -146,8 +141,8 @@ def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
         "TESTLORE_RUN": folder,
         "TMPDIR": temporary,
         "PWD": copy,
-        "TESTLORE_FIRST": _FIRST,
-        "PYTHONPATH": os.pathsep.join([_FIRST, *outer]),
+        "TESTLORE_ISOLATION": _ISOLATION,
+        "PYTHONPATH": os.pathsep.join([_ISOLATION, *outer]),
         "PYTHONDONTWRITEBYTECODE": "1",
         **union.environment(copy),
     }
@@ -177,7 +172,7 @@ def _isolation_problem(framework: Framework, witness: str) -> str:
     """Why we cannot be sure that the copy was tested, and not the original; or nothing.
 
     Args:
-        witness: the folder in which every Python of the run left word of what it imported.
+        witness: the folder in which every Python of the run left a note of what it imported.
     """
     left = os.listdir(witness)
     if any(name.startswith("original-") for name in left):

@@ -126,7 +126,7 @@ class Framework(Protocol):
             Refusal: ``runner-missing``: this runner takes none.
         """
 
-    def told(self, runner: Sequence[str], files: Sequence[str]) -> list[str]:
+    def file_arguments(self, runner: Sequence[str], files: Sequence[str]) -> list[str]:
         """The test files that a runner needs as arguments for the whole suite; none where it finds them itself.
 
         Args:

@@ -18,7 +18,7 @@ def build(
         runner: as configured; empty for the framework's own.
         copy: the folder that the suite runs in.
         report: the path of the JUnit XML, outside of the copy.
-        files: the copy's files. Runners that do not find the tests by themselves are told the tests among them.
+        files: the copy's files. Runners that do not find the tests by themselves are named the tests among them.
         only: the one test file to run; empty for the whole suite.
 
     Raises:
@@ -28,14 +28,14 @@ def build(
     environment: dict[str, str] = {}
     if not any(JUNIT in part for part in parts):
         parts, environment = framework.with_report(parts, report)
-    told = [only] if only else framework.told(parts, files)
-    told = [f"./{path}" if path.startswith("-") else path for path in told]  # it would be taken for an option
+    named = [only] if only else framework.file_arguments(parts, files)
+    named = [f"./{path}" if path.startswith("-") else path for path in named]  # it would be taken for an option
     argv: list[str] = []
     for part in parts:
         if part == FILES:
-            argv += told
+            argv += named
         elif FILES in part:
-            argv.append(part.replace(FILES, " ".join(told)))
+            argv.append(part.replace(FILES, " ".join(named)))
         else:
             argv.append(part.replace(JUNIT, report))
     argv[0] = _program(root, copy, argv[0])

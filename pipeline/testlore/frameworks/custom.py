@@ -49,7 +49,7 @@ def with_report(runner: list[str], report: str) -> Command:
     )
 
 
-def told(runner: Sequence[str], files: Sequence[str]) -> list[str]:
+def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """Every file that is a test in the eyes of some framework; none where ``discover`` says that it looks itself."""
     from testlore.frameworks import union
 

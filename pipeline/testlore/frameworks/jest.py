@@ -14,7 +14,7 @@ PROTECTED: tuple[str, ...] = (*javascript.PROTECTED, "jest.config.mjs", "jest.co
 REPORT = ReportWords(file_names=("Test suite failed to run",))
 
 program = javascript.program
-told = javascript.finds_tests_itself
+file_arguments = javascript.finds_tests_itself
 is_test_file = javascript.is_test_file
 ran_to_end = javascript.ran_to_end
 environment = javascript.environment

@@ -21,8 +21,8 @@ environment = javascript.environment
 
 def runs(runner: Sequence[str]) -> bool:
     """Whether a runner is ``node`` with an option of its test runner."""
-    is_told = any(part == "--test" or part.startswith("--test-") for part in runner)
-    return programs(runner)[0] == "node" and is_told
+    is_asked = any(part == "--test" or part.startswith("--test-") for part in runner)
+    return programs(runner)[0] == "node" and is_asked
 
 
 def fits(files: ProjectFiles) -> bool:
@@ -41,7 +41,7 @@ def with_report(runner: list[str], report: str) -> Command:
     return Command(with_options(runner, "--test", options), {})
 
 
-def told(runner: Sequence[str], files: Sequence[str]) -> list[str]:
+def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """Every test file: by itself, Node looks for fewer names."""
     return [path for path in files if is_test_file(path)]
 

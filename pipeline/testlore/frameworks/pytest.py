@@ -48,7 +48,7 @@ def with_report(runner: list[str], report: str) -> Command:
     return Command(with_options(runner, "pytest", [f"--junitxml={report}"]), {})
 
 
-def told(runner: Sequence[str], files: Sequence[str]) -> list[str]:
+def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """The test files that pytest is told: none."""
     return []
 

@@ -51,7 +51,7 @@ def with_report(runner: list[str], report: str) -> Command:
     return Command([*runner[:at], _RUNNER, report, *runner[at + 2 :]], {})
 
 
-def told(runner: Sequence[str], files: Sequence[str]) -> list[str]:
+def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """The files that unittest's own discovery would find, and other tests by their names; none for ``discover``."""
     if "discover" in runner:
         return []

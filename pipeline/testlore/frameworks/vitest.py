@@ -18,7 +18,7 @@ PROTECTED: tuple[str, ...] = (
 REPORT = ReportWords()
 
 program = javascript.program
-told = javascript.finds_tests_itself
+file_arguments = javascript.finds_tests_itself
 is_test_file = javascript.is_test_file
 ran_to_end = javascript.ran_to_end
 environment = javascript.environment

@@ -1,7 +1,7 @@
-"""``python -m unittest``, with a JUnit report: ``python unittest_junit.py REPORT [what unittest takes]``.
+"""``python -m unittest`` with a JUnit report: ``python unittest_junit.py REPORT [ARGUMENTS OF UNITTEST]``.
 
-It runs in the project's own interpreter, so it needs only the standard library. It stands in a folder of its own, which
-becomes the first entry of the search path: beside it, ``testlore/frameworks/unittest.py`` would hide the real one.
+It runs in the project's own interpreter, so it uses only the standard library. Python puts the folder of a script first
+on the search path. This script needs a folder of its own, or ``testlore/frameworks/unittest.py`` would be imported.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import unittest
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-_LOAD_FAILURE = "collection failure"  # what pytest calls it
+_LOAD_FAILURE = "collection failure"  # as in pytest's reports
 
 
 class _Result(unittest.TextTestResult):
-    """Notes how each test ended. A test that fails in several ways is one failed case."""
+    """Records how each test ended. A test that fails in several ways is one failed case."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,9 +25,6 @@ class _Result(unittest.TextTestResult):
     def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802
         super().startTest(test)
         self.cases.append([test, "", ""])
-
-    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
-        super().addSuccess(test)
 
     def addFailure(self, test: unittest.TestCase, err: Any) -> None:  # noqa: N802
         super().addFailure(test, err)
@@ -55,9 +52,8 @@ class _Result(unittest.TextTestResult):
         self._mark(test, "failure", "unexpected success")
 
     def _mark(self, test: unittest.TestCase, mark: str, message: str) -> None:
-        if (
-            not self.cases or self.cases[-1][0] is not test
-        ):  # the set-up of its class or module failed, so it never started
+        has_started = self.cases and self.cases[-1][0] is test
+        if not has_started:  # the set-up of its class or module failed
             self.cases.append([test, "", ""])
         if self.cases[-1][1] in ("", "skipped"):
             self.cases[-1][1:] = [mark, message]
@@ -93,7 +89,7 @@ def _write(path: str, cases: list[list[Any]]) -> None:
 
 
 def main() -> int:
-    """Run unittest and write the report; exit status 0 when all is well, else 1."""
+    """Run unittest, write the report, and return the exit status: 0 when all tests passed, else 1."""
     report, arguments = sys.argv[1], sys.argv[2:]
     sys.path[0] = os.getcwd()  # as with `python -m unittest`
     runner = unittest.TextTestRunner(resultclass=_Result)

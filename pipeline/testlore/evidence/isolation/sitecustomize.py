@@ -1,10 +1,10 @@
 """Makes every Python that a test run starts import the copy of the project, and never the original.
 
-Python imports this module when it starts, after it has read the ``.pth`` files and set up the finders of projects that
-are installed in editable mode. From then on, an import that would find a source file of the original finds the copy's.
-Other files of the original, such as a compiled extension or a generated version file, are still imported from there.
+Python imports this module when it starts. By then it has read the ``.pth`` files and installed the finders of projects
+in editable mode. From then on, an import that would find a source file of the original finds that of the copy. Files
+that are no sources, such as a compiled extension or a generated version file, are still imported from the original.
 
-This module runs in the project's own interpreter, so it needs only the standard library.
+This module runs in the project's own interpreter, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Project:
         return path if below is None else os.path.join(self.copy, below) if below else self.copy
 
     def is_source(self, below: str) -> bool:
-        """Whether a file of the original is one of its sources. The copy has these, or lacks them on purpose."""
+        """Whether a file of the original is one of its sources. A source that the copy lacks was deleted on purpose."""
         if self._known is None:
             with open(self._sources, encoding="utf-8", errors="surrogateescape") as file:
                 self._known = frozenset(json.load(file))
@@ -74,11 +74,10 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 class _CopyFinder:
-    """Asks the other finders, and replaces what they find in the original by the same file of the copy."""
+    """Asks the other finders. What they find in the original, it replaces by the same file of the copy."""
 
     def __init__(self, project: _Project) -> None:
         self._project = project
-        self._asking = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """See :meth:`importlib.abc.MetaPathFinder.find_spec`."""
@@ -112,7 +111,7 @@ class _CopyFinder:
         return spec
 
     def _generated(self, name: str, path: Any) -> Any:
-        """A module that a package of the copy lacks and the original has, if it is not one of the sources."""
+        """A module of the original that the copy's package lacks because it is no source."""
         folders = []
         for folder in path or ():
             real = os.path.realpath(folder) if isinstance(folder, str) else ""
@@ -129,7 +128,7 @@ _BUILT_IN = (importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImpo
 
 
 def _redirect_path(project: _Project) -> None:
-    """Replace entries of the original on the search path, and put the copy before installed packages."""
+    """Replace folders of the original on the search path, and put the copy before the installed packages."""
     mapped = []
     for entry in sys.path:
         place = project.mapped(entry)
@@ -144,7 +143,7 @@ def _redirect_path(project: _Project) -> None:
 
 
 def _redirect_finders(project: _Project) -> None:
-    """Replace the paths that finders of editable installations keep: those of setuptools and of ``editables``."""
+    """Replace the paths that the finders of editable installations hold: those of setuptools and of ``editables``."""
     for finder in sys.meta_path:
         module = sys.modules.get(getattr(finder, "__module__", "") or "")
         for holder, key in ((module, "MAPPING"), (finder, "_redirections")):
@@ -160,8 +159,8 @@ def _redirect_finders(project: _Project) -> None:
                     spaces[name] = [project.mapped(place) for place in places]
 
 
-def _look_back(project: _Project) -> None:
-    """Leave a note if a source of the original was imported all the same."""
+def _note_breach(project: _Project) -> None:
+    """Leave a note if a source of the original was imported nevertheless."""
     for module in list(sys.modules.values()):
         below = project.relative(getattr(module, "__file__", None))
         if below and project.is_source(below):
@@ -170,7 +169,7 @@ def _look_back(project: _Project) -> None:
 
 
 def _next_sitecustomize() -> None:
-    """Run the next ``sitecustomize`` on the search path, which this one hides."""
+    """Run the project's own ``sitecustomize``, which this one hides."""
     elsewhere = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
@@ -188,7 +187,7 @@ def _install() -> None:
     _redirect_path(project)
     _redirect_finders(project)
     sys.meta_path.insert(0, _CopyFinder(project))
-    atexit.register(_look_back, project)
+    atexit.register(_note_breach, project)
     project.note("copy")
 
 

@@ -34,7 +34,7 @@ class Reporter(ConsoleReporter):  # type: ignore[misc]
             self.outstream.write(text)
 
 
-def config(session: Callable[[], Session], default_tasks: Sequence[str]) -> dict[str, Any]:
+def doit_config(session: Callable[[], Session], default_tasks: Sequence[str]) -> dict[str, Any]:
     """The ``DOIT_CONFIG`` of a dodo.py that holds nothing but our tasks."""
     return {
         "backend": "sqlite3",
