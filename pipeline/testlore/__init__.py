@@ -27,22 +27,22 @@ def recall(
     *,
     explain: bool = False,
 ) -> RecallResult:
-    """Recall the episodes of a project that fit a query. Advice only: nothing is accepted, selected or changed.
+    """Recall the episodes of a project that match a query. They are advice: nothing is accepted, selected or changed.
 
     Args:
         root: the project's folder, which holds ``.tddswarm/``.
         query: what the next test is about, at most 4,096 characters.
-        limit: the most records that come back, 1–20.
-        max_chars: the most UTF-16 code units that the JSON answer may take, with its newline, 256–20,000.
-        explain: whether each record says why it stands where it stands: matched words with their weights, native
-            similarity, evidence weight, fused score.
+        limit: the most records to return, 1–20.
+        max_chars: the greatest length of the JSON answer with its newline, in UTF-16 code units, 256–20,000.
+        explain: whether each record explains its rank: matched words with their weights, native similarity, evidence
+            weight, fused score.
 
     Returns:
-        The answer. It never raises for what is wrong with the memory or the call: ``reason`` then says what it is, and
-        ``exit_status`` how the command would end. When the native engine cannot deliver, the answer is lexical and one
-        of its ``warnings`` says why.
+        The answer. When something is wrong with the memory or the call, no exception is raised: ``reason`` says what
+        is wrong, and ``exit_status`` is that of the command. When the native engine fails, the answer is lexical, and
+        one of its ``warnings`` says why.
     """
-    from testlore.stages.ask import ask  # what costs time is imported when it is asked for
+    from testlore.stages.ask import ask  # imported here, since it takes time
 
     return ask(root, query, limit, max_chars, explain=explain, long_lived=True)
 

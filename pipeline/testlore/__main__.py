@@ -1,4 +1,4 @@
-"""``python -m testlore`` is the ``testlore`` command of the interpreter that runs it."""
+"""``python -m testlore``: the ``testlore`` command of this interpreter."""
 
 from testlore.cli import command
 

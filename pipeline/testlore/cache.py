@@ -1,7 +1,7 @@
 """The derived cache, ``.tddswarm/learning/ruvector/``: how it is read, written, locked and removed.
 
-No other module writes it. It may be deleted at any time. Each file's name stands with the code that makes the file.
-Another tool, TestLore, keeps its own files in the same folder; they are never touched.
+No other module writes it. It may be deleted at any time. The name of each file is defined in the module that makes the
+file. Another tool, TestLore, keeps its own files in the same folder; we never touch them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Cache:
         return sealed
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file in place, whole, by a new file and an atomic rename.
+        """Write a new file, and rename it to its name: a reader never sees half of it.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
@@ -101,7 +101,7 @@ class Cache:
 
     @contextlib.contextmanager
     def new_file(self, name: str) -> Iterator[str]:
-        """A path for a new file, which replaces the file ``name`` when the block ends without an exception.
+        """A path for a new file. It replaces the file ``name`` if the block ends without an exception.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
@@ -122,8 +122,8 @@ class Cache:
     def private_copy(self, name: str, data: bytes) -> Iterator[str]:
         """The path of a private file with these bytes, which is removed when the block ends.
 
-        It lies in the cache, where :meth:`sweep` finds what a killed process left; where the cache takes no file, as
-        one that was restored read-only, it lies among the system's temporary files.
+        It is made in the cache, where :meth:`sweep` removes what a killed process left. If the cache cannot be written,
+        such as one that was restored read-only, it is made in the system's folder of temporary files.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
@@ -160,7 +160,7 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, seconds: float) -> Iterator[None]:
-        """Hold the cache's lock. Whoever builds an index holds it.
+        """Hold the cache's lock, as every process that builds an index does.
 
         Raises:
             Fallback: ``ruvector-cache-busy`` when another process holds it longer than ``seconds``;
@@ -193,9 +193,9 @@ class Cache:
         """Remove what is ours in the folder, and the folder when nothing else is left in it.
 
         Args:
-            ours: the names of our files; a name that begins with one of them and a hyphen, as a database's journal
-                does, is ours too.
-            dry_run: whether to remove nothing.
+            ours: the names of our files. A name that begins with one of them and a hyphen is ours too: a database's
+                journal has such a name.
+            dry_run: whether to only return the names.
 
         Returns:
             The names that were removed, or would be.
@@ -217,7 +217,7 @@ class Cache:
             raise Fallback("ruvector-cache-unsafe", f"{FOLDER} is not a folder") from None
         if not dry_run:
             for name in names:
-                with contextlib.suppress(FileNotFoundError):  # another process cleans at the same time
+                with contextlib.suppress(FileNotFoundError):  # another process may clean at the same time
                     _remove(os.path.join(folder, name))
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
@@ -236,7 +236,7 @@ class Cache:
 
 
 def _remove(path: str) -> None:
-    """Remove a file or a folder; of a link, the link alone."""
+    """Remove a file, a folder with everything in it, or a link but not what it leads to."""
     if os.path.isdir(path) and not os.path.islink(path):
         import shutil
 
@@ -246,7 +246,7 @@ def _remove(path: str) -> None:
 
 
 def _remove_folder(folder: str) -> None:
-    """Remove a temporary folder of ours, which holds only files."""
+    """Remove one of our temporary folders. They hold only files."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
             os.unlink(entry.path)

@@ -16,14 +16,14 @@ from typing import Any
 
 _MAX_SAFE_INTEGER = 2**53
 _MAX_ARRAY_INDEX = 2**32 - 2
-_LONE_SURROGATE = "[\ud800-\udfff]"  # compiled when it is first needed
+_LONE_SURROGATE = "[\ud800-\udfff]"  # re compiles it when it is first needed
 
 
 def loads(data: bytes | str) -> Any:
     """Parse strict JSON: UTF-8 without a byte order mark, no NaN and no Infinity.
 
     Raises:
-        ValueError: the data is not that, or is nested too deeply to be read.
+        ValueError: the data is not strict JSON, or is nested too deeply.
     """
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
@@ -40,7 +40,7 @@ def dumps(value: Any) -> str:
     """The compact JSON of what :func:`loads` returns, as ECMAScript writes it.
 
     Raises:
-        ValueError: the value is nested more deeply than can be written, which is less than can be read.
+        ValueError: the value is nested too deeply. The limit is lower than that of :func:`loads`.
     """
     parts: list[str] = []
     try:
@@ -105,7 +105,7 @@ def _write(value: Any, put: Any) -> None:
 
 
 def _ordered(value: dict[str, Any]) -> list[str]:
-    """The keys as a JavaScript object keeps them: array indices first, ascending."""
+    """The keys in the order of a JavaScript object: array indices first, ascending; then the others as they are."""
     indices = [key for key in value if key[:1].isdigit() and _is_array_index(key)]
     if not indices:
         return list(value)
@@ -125,7 +125,7 @@ def _is_array_index(key: str) -> bool:
 
 
 def _number(value: int | float) -> str:
-    """ECMA-262 *Number::toString*, from the shortest digits, which Python's ``repr`` finds too."""
+    """ECMA-262 *Number::toString*. It needs the shortest digits, which Python's ``repr`` gives."""
     if isinstance(value, int) and abs(value) <= _MAX_SAFE_INTEGER:
         return str(value)
     try:
@@ -155,9 +155,9 @@ def _number(value: int | float) -> str:
 
 
 def digest(value: Any) -> str:
-    """Lower-case hexadecimal SHA-256 of text or bytes as they are, of anything else as compact JSON.
+    """The SHA-256 of text or bytes, or of any other value's compact JSON, in lower-case hexadecimal digits.
 
-    Lone surrogates in text, which have no UTF-8, count as U+FFFD, as in JavaScript's encoders.
+    A lone surrogate in text has no UTF-8. It counts as U+FFFD, as in JavaScript's encoders.
     """
     if not isinstance(value, (str, bytes)):
         value = dumps(value)
@@ -167,7 +167,7 @@ def digest(value: Any) -> str:
 
 
 def to_bytes(text: str) -> bytes:
-    """UTF-8 in which lone surrogates became U+FFFD."""
+    """A text in UTF-8, with U+FFFD for each lone surrogate."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
@@ -175,7 +175,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def seal(value: dict[str, Any]) -> dict[str, Any]:
-    """``value`` with ``integrity``, the digest of all its other keys, as its last key."""
+    """``value`` with a last key ``integrity``, the digest of all its other keys."""
     body = {key: item for key, item in value.items() if key != "integrity"}
     return {**body, "integrity": digest(body)}
 
@@ -186,10 +186,10 @@ def is_sealed(value: Any) -> bool:
         return False
     try:
         return bool(seal(value)["integrity"] == value["integrity"])
-    except ValueError:  # too deep: it was never sealed
+    except ValueError:  # nested too deeply, so it was never sealed
         return False
 
 
 def utf16_length(text: str) -> int:
-    """The length of ``text`` in UTF-16 code units: the *characters* of every budget."""
+    """The length of ``text`` in UTF-16 code units. Every limit in *characters* is meant so."""
     return len(text) + sum(char > "\uffff" for char in text) if not text.isascii() else len(text)

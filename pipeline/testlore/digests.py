@@ -1,7 +1,7 @@
-"""Which of our own files decide each derived outcome, and their digests: the one place that says so.
+"""Which of our own files decide what is derived and kept in the cache, and their digests.
 
-What was made by other code, or checked by another schema, is made or checked anew. A module, a schema or a table that
-changes an outcome stands here under its name.
+Whatever was made by other code, or checked against another schema, is made or checked again. So each module and schema
+that changes an outcome must be listed here under that outcome's name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DECIDED_BY = {
 
 @cache
 def of(outcome: str, *more: str) -> str:
-    """The digest of all files that decide an outcome, which this process reads once.
+    """The digest of all files that decide an outcome. A process reads each file once.
 
     Args:
         outcome: a key of :data:`DECIDED_BY`.

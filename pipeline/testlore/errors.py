@@ -1,7 +1,7 @@
 """What can go wrong, in stable words, and what a person can do about it.
 
-Every word stands in exactly one table, with its help. A word that stands in none cannot be raised: a misspelt one fails
-at once. What only one native engine can meet stands in that engine's own module.
+Every word has its help in a table. A word without an entry cannot be raised, so a misspelt one fails at once. Words
+that only a native engine can raise stand in that engine's module.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import ClassVar, NamedTuple
 
 
 class Meaning(NamedTuple):
-    """What a word means to whoever meets it.
+    """What a word means for a person.
 
     Attributes:
-        exit_status: of a command that ends with it.
-        help: what a person can do.
+        exit_status: the exit status of a command that ends with it.
+        help: what to do.
     """
 
     exit_status: int
     help: str
 
 
-#: Why recall fell back, whatever the engine, and what to do.
+#: Why recall fell back, for every engine, and what to do.
 FALLBACKS = {
     "ruvector-disabled": 'Set "plugins": {"ruvector": {"enabled": true}} in tddswarm.config.json for native recall.',
     "ruvector-invalid-settings": "Correct the named key under plugins.ruvector in tddswarm.config.json.",
@@ -30,16 +30,16 @@ FALLBACKS = {
     "ruvector-worker-failed": "The engine's process ended early. Ask again; reinstall the engine if it happens again.",
     "ruvector-invalid-worker-output": "The engine gave an impossible answer, which was not used. Reinstall the engine.",
     "ruvector-request-too-large": "Lower plugins.ruvector.dimensions: one request may hold 4 MiB.",
-    "ruvector-cache-corrupt": "Run `testlore clean`: the next recall builds the index anew.",
+    "ruvector-cache-corrupt": "Run `testlore clean`: the next recall builds a new index.",
     "ruvector-cache-scope-mismatch": "The cached index holds other episodes than its key says. Run `testlore clean`.",
     "ruvector-cache-busy": "Another process is building the index. Ask again in a moment.",
     "ruvector-cache-unwritable": "Make .tddswarm/learning/ruvector writable, and free some disk space.",
-    "ruvector-cache-unsafe": "Replace the link, or the file, at .tddswarm/learning/ruvector by a real folder.",
-    "ruvector-embedding-command-failed": "Run plugins.ruvector.embedding.argv by hand, and mend what it reports.",
-    "ruvector-invalid-embedding-output": "The embedding command must print one JSON object with one vector a text.",
+    "ruvector-cache-unsafe": "Replace the link or file at .tddswarm/learning/ruvector by a real folder.",
+    "ruvector-embedding-command-failed": "Run plugins.ruvector.embedding.argv by hand, and fix what it reports.",
+    "ruvector-invalid-embedding-output": "The embedding command must print a JSON object with one vector per text.",
     "ruvector-empty-scope-or-query": "Ask for something. If you did: no episode is of this project's test framework.",
     "ruvector-empty-feature-query": "Every word of the query is a stop word. Use words that tell tests apart.",
-    "ruvector-no-valid-hits": "The engine found no row that may be used. Run `testlore doctor`.",
+    "ruvector-no-valid-hits": "The engine returned no row. Run `testlore doctor`.",
     "ruvector-no-applicable-hits": "No episode that the engine found shares a word with the query. Try other words.",
 }
 
@@ -47,16 +47,16 @@ FALLBACKS = {
 UNUSABLE = {
     "learning-disabled": Meaning(0, "Set learning.enabled to true in tddswarm.config.json."),
     "no-memory": Meaning(0, "It begins with the first test candidate that is staged and validated."),
-    "store-corrupt": Meaning(1, "Take .tddswarm/learning/index.json back from git; nothing changes or repairs it."),
-    "store-unsafe": Meaning(1, "Replace the link, or what is no readable file, on the way to the store."),
+    "store-corrupt": Meaning(1, "Restore .tddswarm/learning/index.json from git; nothing changes or repairs it."),
+    "store-unsafe": Meaning(1, "Replace a link on the way to the store, and make the store a readable file."),
     "configuration-invalid": Meaning(2, "Correct the named key in tddswarm.config.json."),
     "call-invalid": Meaning(2, "Correct the named argument."),
 }
 
-#: Why evidence is not taken in, or the memory not changed.
+#: Why evidence is refused, or the memory is not changed.
 REFUSALS = {
     "patch-invalid": Meaning(2, "Correct the named key of the patch."),
-    "path-refused": Meaning(2, "Name a plain path below the project's root, outside of what is no source."),
+    "path-refused": Meaning(2, "Name a plain path below the project's root, in a folder that holds sources."),
     "path-protected": Meaning(2, "Name the file in allowProtectedPaths if the patch must change it."),
     "runner-missing": Meaning(2, "Set runner in tddswarm.config.json to the command that runs your tests."),
     "candidate-unknown": Meaning(2, "See `testlore candidates` for the ids of what is staged."),
@@ -64,17 +64,17 @@ REFUSALS = {
     "agent-missing": Meaning(2, "Set agent in tddswarm.config.json to the command of your worker."),
     "requirements-missing": Meaning(2, "Write what is expected, independently of the code, into the named file."),
     "context-missing": Meaning(2, "Generation needs a source or test file that may be shown to workers."),
-    "worker-failed": Meaning(1, "Run the agent's command by hand, and mend what it reports."),
-    "worker-answer-invalid": Meaning(1, "Let the agent answer as its role's schema says; the message names the rule."),
+    "worker-failed": Meaning(1, "Run the agent's command by hand, and fix what it reports."),
+    "worker-answer-invalid": Meaning(1, "Make the agent answer as its role's schema says; the message names the rule."),
     "generation-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/generation by a real folder."),
     "generation-unwritable": Meaning(1, "Make .tddswarm/generation writable, and free some disk space."),
-    "root-replaced": Meaning(1, "Another folder took the place of the project's. Start the server again."),
+    "root-replaced": Meaning(1, "The project's folder was replaced by another one. Start the server again."),
     "provenance-changed": Meaning(1, "The project changed since then. Stage the candidate again."),
-    "candidate-changed": Meaning(1, "The candidate's files are not those that were staged. Stage it again."),
+    "candidate-changed": Meaning(1, "The candidate's files changed after it was staged. Stage it again."),
     "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
     "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
     "validation-missing": Meaning(1, "Run `testlore validate` first."),
-    "validation-tampered": Meaning(1, "The verdict is not the one that was written. Validate again."),
+    "validation-tampered": Meaning(1, "The verdict was changed after it was written. Validate again."),
     "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),
     "memory-busy": Meaning(1, "Another process is writing the memory. Try again in a moment."),
     "memory-unwritable": Meaning(1, "Make .tddswarm/learning writable, and free some disk space."),
@@ -82,17 +82,17 @@ REFUSALS = {
 
 
 class Fallback(Exception):
-    """The native path cannot deliver; recall answers lexically and says why.
+    """Native recall failed; recall answers lexically and says why.
 
-    An engine raises a subclass whose ``HELP`` has the words that only engines know, with its own help.
+    An engine raises a subclass. Its ``HELP`` has the words that only engines use, with that engine's help.
 
     Args:
         word: a key of ``HELP``.
         hint: a text for people that follows the word in the warning.
-        advice: what to do about it, where that is known better than from the word alone.
+        advice: what to do, if more is known than the word's help says.
 
     Raises:
-        ValueError: there is no such word.
+        ValueError: ``HELP`` has no such word.
     """
 
     HELP: ClassVar[Mapping[str, str]] = FALLBACKS
@@ -100,7 +100,7 @@ class Fallback(Exception):
     def __init__(self, word: str, hint: str = "", advice: str = "") -> None:
         super().__init__(word, hint)
         if word not in self.HELP:
-            raise ValueError(f"{word!r} is no word for why recall fell back")
+            raise ValueError(f"{word!r} is no fallback word")
         self.word = word
         self.hint = hint
         self.advice = advice or self.HELP[word]
@@ -110,14 +110,14 @@ class Fallback(Exception):
 
 
 class _Ending(Exception):
-    """A call that ends without what was asked for.
+    """A call that ends without a result.
 
     Args:
-        reason: a key of the class's ``MEANINGS``.
+        reason: a key of ``MEANINGS``.
         detail: a text for people.
 
     Raises:
-        ValueError: there is no such reason.
+        ValueError: ``MEANINGS`` has no such reason.
     """
 
     MEANINGS: ClassVar[Mapping[str, Meaning]]
@@ -131,7 +131,7 @@ class _Ending(Exception):
 
     @property
     def exit_status(self) -> int:
-        """The exit status of a command that ends so."""
+        """The exit status of a command that ends with this reason."""
         return self.MEANINGS[self.reason].exit_status
 
     def __str__(self) -> str:
@@ -141,16 +141,18 @@ class _Ending(Exception):
 class Unusable(_Ending):
     """Nothing can be recalled at all.
 
-    Exit status 0: there is nothing to recall; 1: the memory is unusable; 2: the call or the configuration is wrong.
+    The exit status is 0 when there is nothing to recall, 1 when the memory is unusable, and 2 when the call or the
+    configuration is wrong.
     """
 
     MEANINGS = UNUSABLE
 
 
 class Refusal(_Ending):
-    """Evidence is not taken in, or the memory is not changed, and nothing was written.
+    """Evidence is refused, or the memory is not changed.
 
-    Exit status 1: the candidate, its validation or the memory is not as it must be; 2: the call is wrong.
+    The exit status is 1 when the candidate, its validation or the memory is not as it must be, and 2 when the call is
+    wrong.
     """
 
     MEANINGS = REFUSALS

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-# An installed package carries the schemas inside it; in a checkout they lie beside it.
+# In an installed package the schemas are inside it. In a checkout they are in the repository's root.
 _FOLDERS = (os.path.join(_HERE, "schemas"), os.path.join(os.path.dirname(os.path.dirname(_HERE)), "schemas"))
 _LONGEST_QUOTE = 80
 
@@ -21,8 +21,8 @@ class Problem(NamedTuple):
     """How a value breaks a schema.
 
     Attributes:
-        path: the keys and positions that lead to the value.
-        text: a sentence that names the key, what it was, and what is allowed.
+        path: the keys and positions that lead to the wrong value.
+        text: a sentence that names the key, its value, and what is allowed.
     """
 
     path: tuple[str | int, ...]
@@ -33,7 +33,7 @@ def path(name: str) -> str:
     """The path of the schema ``name``, such as ``store``.
 
     Raises:
-        FileNotFoundError: there is none of that name.
+        FileNotFoundError: there is no schema of that name.
     """
     for folder in _FOLDERS:
         candidate = os.path.join(folder, f"{name}.schema.json")
@@ -52,8 +52,8 @@ def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, .
     """How ``value`` breaks the schema ``name`` (JSON Schema 2020-12), in jsonschema's order.
 
     Args:
-        definition: the one of the schema's ``$defs`` that describes the value; the whole schema when empty.
-        at: where the value stands in a document, for the problems' paths.
+        definition: the name in the schema's ``$defs`` that describes the value; empty for the whole schema.
+        at: the value's place in a document, with which the problems' paths begin.
     """
     return _problems(_validator(name, definition), value, at)
 

@@ -1,7 +1,7 @@
 """Embedding providers behind one small protocol, chosen by name.
 
-A provider is a module with the functions of :class:`Provider`. One more provider is one more module and one more line
-in :data:`PROVIDERS`.
+A provider is a module that has everything in :class:`Provider`. To add one, write such a module and add a line to
+:data:`PROVIDERS`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ PROVIDERS = {
 
 
 class Provider(Protocol):
-    """What an embedding provider can do.
+    """What an embedding provider is.
 
     Attributes:
-        MODE: how the answer names it, ``lexical-vector`` or ``external-embedding``.
+        MODE: its name in an answer, ``lexical-vector`` or ``external-embedding``.
         IS_MODEL: whether its vectors come from a model, which knows more than words. Then the query is embedded in the
             same call as the episodes, an episode may be found without a shared word, and records say what found them.
     """
@@ -33,10 +33,10 @@ class Provider(Protocol):
     IS_MODEL: bool
 
     def identity(self, root: str, settings: Settings) -> dict[str, Any]:
-        """What decides the vectors, as a value to digest: when it changes, every vector is made anew."""
+        """What decides the vectors, as a value to digest. When it changes, every vector is made again."""
 
     def text_of(self, record: dict[str, Any]) -> str:
-        """The text of an episode that is embedded."""
+        """The text of an episode to embed."""
 
     def files(self, root: str, settings: Settings) -> list[str]:
         """The project's files whose change may change the identity."""
@@ -45,17 +45,17 @@ class Provider(Protocol):
         """One text as a unit vector: ``dimensions`` little-endian float32.
 
         Args:
-            documents: what the episodes' words tell apart, for a provider that weighs words by it.
+            documents: how often each word occurs in the episodes, for a provider that weights words by it.
 
         Raises:
-            Fallback: the provider cannot deliver, or the query has nothing to embed.
+            Fallback: the provider failed, or the query has nothing to embed.
         """
 
     def vectors(self, root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
-        """Each text as a unit vector, or a zero vector where there is nothing to embed; the query's, if any, last.
+        """Each text as a unit vector, or as a zero vector if it has nothing to embed; the query's, if any, comes last.
 
         Raises:
-            Fallback: the provider cannot deliver.
+            Fallback: the provider failed.
         """
 
 

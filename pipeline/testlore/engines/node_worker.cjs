@@ -1,6 +1,6 @@
-// The child process of `runtime: node`: one request in, one answer out, then the end.
+// The child process of `runtime: node`: it reads one request, writes one answer, and ends.
 //
-// Its argument is the node_modules folder that holds the SDK, and outside of which nothing is loaded.
+// Its argument is the node_modules folder that holds the SDK. Nothing outside of that folder is loaded.
 // It loads the SDK before it reads, while its parent prepares the request.
 "use strict";
 
@@ -17,7 +17,7 @@ class Fault extends Error {
   }
 }
 
-/** The SDK's database class. The SDK's loader would look for its binding in all folders above, and in the home. */
+/** The SDK's database class. Its own loader would also look for the native binding in the folders above, and at home. */
 function load(modules) {
   const resolve = Module._resolveFilename;
   Module._resolveFilename = (...given) => {
@@ -64,7 +64,7 @@ async function build(VectorDb, request) {
   return { count: await db.len() };
 }
 
-/** Compare the query with all rows; a score is the cosine distance. */
+/** Compare the query with all rows. A score is the cosine distance. */
 async function search(VectorDb, request) {
   let db;
   try {
@@ -76,14 +76,14 @@ async function search(VectorDb, request) {
   if (count !== request.count) {
     return { count, hits: [] };
   }
-  const efSearch = Math.max(2 * count, LEAST_EF_SEARCH); // the graph search is approximate: ask it for far more
+  const efSearch = Math.max(2 * count, LEAST_EF_SEARCH); // the graph search is approximate, so look at far more rows
   const found = await db.search({ vector: floats(request.vector), k: count, efSearch }).catch((error) => {
     throw /dimension/i.test(error?.message) ? new Fault("cache-corrupt", "the database has other dimensions") : error;
   });
   return { count, hits: found.map((hit) => [row(hit.id), hit.score]) };
 }
 
-/** The row that an id stands for; null for what is no row's id, which the parent refuses. */
+/** The row of an id; null for an id that is no row's, which our parent refuses. */
 function row(id) {
   return /^(0|[1-9][0-9]{0,8})$/.test(id) ? Number(id) : null;
 }

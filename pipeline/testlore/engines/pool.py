@@ -1,4 +1,4 @@
-"""Workers: started, kept waiting for the next question, and ended."""
+"""Starts workers, keeps one waiting for the next question, and ends it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Job(NamedTuple):
 
     Attributes:
         engine, sdk: what it runs.
-        root: the project's root, its working directory.
-        timeout_ms: how long it may take for an answer.
+        root: the project's root, which is its working directory.
+        timeout_ms: how long it may take to answer.
     """
 
     engine: Engine
@@ -36,7 +36,7 @@ class Worker(NamedTuple):
 
 
 def start(job: Job) -> Worker:
-    """Start a worker, or take the one that waits; it loads the SDK while the caller goes on.
+    """Start a worker, or take the waiting one if it does the same job. It loads the SDK while the caller goes on.
 
     Raises:
         Fallback: ``ruvector-worker-failed``: it could not be started.
@@ -46,7 +46,7 @@ def start(job: Job) -> Worker:
         if waiting.child.is_waiting():
             return waiting
         waiting.child.kill()
-    # Variables such as NODE_OPTIONS must not reach a worker. Python's worker ignores its own kind by -I.
+    # Variables such as NODE_OPTIONS must not reach a worker. Those of Python are ignored because of its option -I.
     env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
     argv, seconds = job.engine.worker_argv(job.sdk), job.timeout_ms / 1000
     try:
@@ -56,14 +56,14 @@ def start(job: Job) -> Worker:
 
 
 def keep(worker: Worker) -> None:
-    """Keep a worker for this process's next question. At most one waits; it ends itself after a while."""
+    """Keep a worker for this process's next question. At most one waits. It ends itself after a while."""
     if worker.child.is_waiting():
         end_waiting()
         _waiting[worker.job] = worker
 
 
 def end_waiting() -> None:
-    """End the worker that waits, if there is one."""
+    """End the waiting worker, if there is one."""
     while _waiting:
         _waiting.popitem()[1].child.kill()
 

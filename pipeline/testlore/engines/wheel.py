@@ -17,12 +17,12 @@ OPENING_CHANGES = False
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16
-_LIFETIME_SECONDS = "300"  # far above any timeoutMs; ends workers whose parent was killed
+_LIFETIME_SECONDS = "300"  # ends a worker whose parent was killed; far longer than any timeoutMs
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wheel_worker.py")
 
 
 class Failure(Fallback):
-    """Why this engine cannot deliver."""
+    """Why this engine failed."""
 
     HELP = {  # noqa: RUF012
         "ruvector-sdk-missing": "Install it: pip install 'testlore-recall[ruvector]'",
@@ -34,12 +34,12 @@ class Failure(Fallback):
 
 
 def locate(root: str) -> Sdk:
-    """The first ``ruvector`` package on ``sys.path``, known by the RECORD that its wheel left behind.
+    """The first ``ruvector`` package on ``sys.path``. Its digest is that of the RECORD of its wheel.
 
-    ``importlib.metadata`` could tell too, but importing it would double the imports of a warm recall.
+    ``importlib.metadata`` would find it too, but importing that would double the imports of a warm recall.
 
     Raises:
-        Fallback: ``ruvector-sdk-missing``; ``ruvector-sdk-invalid`` when it is no whole wheel.
+        Fallback: ``ruvector-sdk-missing``; ``ruvector-sdk-invalid``: parts of its wheel are missing.
     """
     for entry in sys.path:
         folder = os.path.join(entry or os.getcwd(), "ruvector")
@@ -70,10 +70,10 @@ def _sdk(folder: str) -> Sdk:
 
 
 def worker_argv(sdk: Sdk) -> list[str]:
-    """A bare interpreter, isolated and without site-packages, that runs the worker script."""
+    """This interpreter, isolated and without site-packages, with the worker script."""
     return [sys.executable, "-I", "-S", "-B", _WORKER, sdk.folder, _LIFETIME_SECONDS]
 
 
 def room(size: int) -> int:
-    """The vectors, and 64 KiB for the rest of the file."""
+    """The size of the vectors, and 64 KiB for the rest of the file."""
     return size + _AROUND

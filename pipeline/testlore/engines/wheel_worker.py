@@ -1,7 +1,7 @@
-"""The child process of ``runtime: python``: a request a line in, an answer a line out, until the input ends.
+"""The child process of ``runtime: python``: it answers each line of its input with a line, until the input ends.
 
-A script of its own, not part of the package's imports: it loads nothing but the SDK's native module. Its arguments are
-the SDK's folder and how many seconds it may live without being asked. It loads the module before it reads, while its
+The package does not import this script, and the script imports nothing but the SDK's native module. Its arguments are
+the SDK's folder, and after how many seconds without a request it ends. It loads the module before it reads, while its
 parent prepares the request.
 """
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def parse(data: bytes) -> "Any":
-    """Parse JSON without the json package: its regular expressions would double the start time."""
+    """Parse JSON without the json package, whose regular expressions would double the start time."""
     try:
         from _json import make_scanner
-    except ImportError:  # another Python
+    except ImportError:  # a Python other than CPython
         import json
 
         return json.loads(data)
@@ -28,7 +28,7 @@ def parse(data: bytes) -> "Any":
 
 
 def load(folder: str) -> "Any":
-    """Import ``ruvector._native`` without running ``ruvector/__init__.py``, which imports more."""
+    """Import ``ruvector._native`` without ``ruvector/__init__.py``, which would import more."""
     package = types.ModuleType("ruvector")
     package.__path__ = [folder]
     sys.modules["ruvector"] = package
@@ -61,7 +61,7 @@ def build(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
 
 
 def search(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
-    """Compare the query with all rows. On unit vectors the cosine distance is half of the squared L2 distance."""
+    """Compare the query with all rows. For unit vectors the cosine distance is half of the squared L2 distance."""
     store = store_type.open(request["path"], True)
     count = store.status()["total_vectors"]
     if store.dimension != request["dimensions"]:
@@ -72,7 +72,7 @@ def search(store_type: "Any", request: "dict[str, Any]") -> "dict[str, Any]":
 
 
 def store_of(folder: str) -> "tuple[Any, dict[str, Any] | None]":
-    """The SDK's type of a database, or an error."""
+    """The SDK's class of databases, or the answer that says why it cannot be used."""
     try:
         native = load(folder)
     except Exception as error:
@@ -94,7 +94,7 @@ def answer(store_type: "Any", line: bytes) -> "dict[str, Any]":
 
 
 def write(value: "dict[str, Any]") -> None:
-    """Write an answer. Python prints numbers and lists of them as JSON. The reader refuses NaN and Infinity."""
+    """Write an answer. The ``repr`` of numbers and lists of numbers is JSON; our parent refuses NaN and Infinity."""
     if "error" in value:
         import json
 
@@ -106,7 +106,7 @@ def write(value: "dict[str, Any]") -> None:
 
 
 def expire(seconds: int) -> None:
-    """Let the system end this process after so many seconds: its parent may be gone by then."""
+    """Let the system end this process after so many seconds, since its parent may have been killed."""
     try:
         from _signal import alarm  # type: ignore[import-not-found]
     except ImportError:  # Windows

@@ -1,11 +1,11 @@
 """Test frameworks: which one a project uses, and what is particular to each.
 
-A framework is a module with what :class:`Framework` lists. One more framework is one more module, its name in
-:data:`NAMES` and in the enums of ``schemas/``. What holds in every project, whatever its framework, stands in
-:mod:`testlore.frameworks.union`.
+A framework is a module that has everything in :class:`Framework`. To add one, write such a module and add its name to
+:data:`NAMES` and to the enums of ``schemas/``. :mod:`testlore.frameworks.union` has what holds for every project,
+whatever its framework.
 
-A recall imports this module and the one of its framework, so both stay small: what only a test run needs is imported
-by the functions that need it.
+A recall imports this module and that of its framework, so both stay small. What only a test run needs is imported in
+the functions that need it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import NamedTuple, Protocol, cast
 from testlore.project import safe_files
 from testlore.project.settings import Settings
 
-#: The modules. A project's files are looked at for each in this order, so the last one, which fits all, stays last.
+#: The modules, in the order in which a project's files are compared with them. The last one fits every project.
 NAMES = ("vitest", "jest", "playwright", "pytest", "node", "unittest", "custom")
 
-#: The framework of a project that looks like none of the others.
+#: The framework of a project that fits no other one.
 UNKNOWN = "custom"
 
-#: The placeholders in a runner for the test files and for the path of the report.
+#: The placeholders in a runner: for the test files, and for the path of the report.
 FILES, JUNIT = "{files}", "{junit}"
 
 _MAX_BYTES = 1 << 20
@@ -43,15 +43,15 @@ class Command(NamedTuple):
 
 
 class ReportWords(NamedTuple):
-    """Words of a JUnit report that do not stand for a test case.
+    """Words by which we recognize the elements of a JUnit report that are no test cases.
 
     Attributes:
-        file_messages: messages of errors or skips. An element with such a message and without a class is a file.
-        file_names: classes or names of elements that are files.
+        file_messages: messages of errors or skips. An element with such a message and without a class is a test file.
+        file_names: classes or names of elements that are test files.
         runner_names: (class, name) of elements that are the framework itself.
-        teardown_messages: how messages of errors in a teardown begin. They may stand in a second element of a case.
-        nameless_classes: classes that every case has.
-        nameless_suites: suites that hold every case.
+        teardown_messages: how the messages of errors in a teardown begin. Such an error may be a case's second element.
+        nameless_classes: classes that every case has, so that they say nothing.
+        nameless_suites: suites that hold every case, so that they say nothing.
     """
 
     file_messages: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class ReportWords(NamedTuple):
 
 
 class ProjectFiles:
-    """The files of a project, for finding out its framework.
+    """The files of a project, by which its framework is recognized.
 
     Args:
         root: the project's folder.
@@ -77,7 +77,7 @@ class ProjectFiles:
         return any(os.path.isfile(os.path.join(self._root, path)) for path in paths)
 
     def mention(self, word: str, *paths: str) -> bool:
-        """Whether one of the files holds a word in its first MiB."""
+        """Whether one of the files has a word in its first MiB."""
         return any(self._mentions(word.encode(), path) for path in paths)
 
     def _mentions(self, word: bytes, path: str) -> bool:
@@ -92,12 +92,12 @@ class Framework(Protocol):
 
     Attributes:
         NAME: its name in the configuration and in episodes, and the name of its module.
-        IS_PYTHON: whether its tests run in Python. Then a run must show that it imported the copy of the project. Where
-            a runner names two frameworks, the Python one runs the tests.
-        TOOL_FILES: paths of files beside the sources that decide how its tests run.
-        TEST_SUPPORT: names of those that are written like tests, so that a patch may change them.
+        IS_PYTHON: whether its tests run in Python. A run must then prove that it imported the copy of the project. If a
+            runner names two frameworks, the Python one runs the tests.
+        TOOL_FILES: paths of files that decide how its tests run.
+        TEST_SUPPORT: names of tool files that are written together with tests. A patch may always change them.
         PROTECTED: names of further files that a patch may change only if it says so.
-        REPORT: words of its report that do not stand for a test case.
+        REPORT: words of its reports.
     """
 
     NAME: str
@@ -108,53 +108,53 @@ class Framework(Protocol):
     REPORT: ReportWords
 
     def runs(self, runner: Sequence[str]) -> bool:
-        """Whether a runner starts this framework. It is asked only where its name is among :func:`programs`."""
+        """Whether a runner starts this framework. It is only asked if :func:`programs` has the framework's name."""
 
     def fits(self, files: ProjectFiles) -> bool:
-        """Whether a project's files look like this framework's, if they do not fit an earlier one of :data:`NAMES`."""
+        """Whether a project's files look like this framework's. It is only asked if no earlier framework fits."""
 
     def program(self) -> str:
-        """The program that runs the tests where no runner is configured."""
+        """The program that runs the tests if no runner is configured."""
 
     def default_runner(self) -> list[str]:
-        """The runner where none is configured; empty when there is none."""
+        """The runner if none is configured; empty when this framework has no usual one."""
 
     def with_report(self, runner: list[str], report: str) -> Command:
         """The runner with the options and variables that make it write JUnit XML to the file ``report``.
 
         Raises:
-            Refusal: ``runner-missing``: this runner takes none.
+            Refusal: ``runner-missing``: this runner cannot be made to.
         """
 
     def file_arguments(self, runner: Sequence[str], files: Sequence[str]) -> list[str]:
-        """The test files that a runner needs as arguments for the whole suite; none where it finds them itself.
+        """The test files that the runner needs as arguments for the whole suite; none if it finds them itself.
 
         Args:
             files: all files of the project.
         """
 
     def is_test_file(self, path: str) -> bool:
-        """Whether a path is that of a test."""
+        """Whether a path is a test file's."""
 
     def ran_to_end(self, status: int) -> bool:
-        """Whether a suite that ended with this exit status ran to its end."""
+        """Whether a suite with this exit status ran to its end. A negative status is the signal that ended it."""
 
     def environment(self, copy: str) -> dict[str, str]:
-        """The environment variables that its runs need. They are set for every run: a custom runner may start it.
+        """The environment variables that its runs need. Every run gets them, since a custom runner may start it.
 
         Args:
-            copy: the folder that the suite runs in.
+            copy: the folder in which the suite runs.
         """
 
     def is_outer(self, variable: str) -> bool:
-        """Whether an environment variable comes from an outer run of this framework, and must not reach our runs."""
+        """Whether an environment variable was set by an outer run of this framework. Our runs must not get it."""
 
 
 def framework(name: str) -> Framework:
-    """The framework of this name; only its module is imported.
+    """The framework of this name. Only its module is imported.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no framework of this name.
     """
     if name not in NAMES:
         raise ValueError(f"framework is {name!r}; allowed: {', '.join(NAMES)}")
@@ -162,7 +162,7 @@ def framework(name: str) -> Framework:
 
 
 def of_project(root: str, settings: Settings) -> Framework:
-    """The framework of a project: the adapter if given, else told from the runner, else from the project's files."""
+    """The framework of a project: the configured adapter, else that of the runner, else the one that its files fit."""
     if settings.adapter:
         return framework(settings.adapter)
     if settings.runner:
@@ -179,12 +179,12 @@ def _of_runner(runner: Sequence[str]) -> Framework:
 
 
 def programs(runner: Sequence[str]) -> list[str]:
-    """The parts of a runner as names of programs: without their folders and the endings of executables."""
+    """The parts of a runner as names of programs, without folders and the endings of executables."""
     return [os.path.basename(part).removesuffix(".exe").removesuffix(".js").removesuffix(".mjs") for part in runner]
 
 
 def with_options(runner: Sequence[str], program: str, options: list[str]) -> list[str]:
-    """``runner`` with options right after a program, or at its end when it does not name that program."""
+    """``runner`` with options right after a program, or at its end if it does not name that program."""
     named = programs(runner)
     at = named.index(program) + 1 if program in named else len(named)
     return [*runner[:at], *options, *runner[at:]]

@@ -1,4 +1,4 @@
-"""The command that runs a suite in a copy of the project, and writes its report."""
+"""Builds the command that runs a suite in a copy of the project and writes the report."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def build(
     """The command that runs a suite.
 
     Args:
-        root: the original project, where programs are found that are no part of its sources.
-        runner: as configured; empty for the framework's own.
-        copy: the folder that the suite runs in.
+        root: the original project. It holds programs that are not among the sources, such as those in ``.venv``.
+        runner: as configured; empty for the framework's default runner.
+        copy: the folder in which the suite runs.
         report: the path of the JUnit XML, outside of the copy.
-        files: the copy's files. Runners that do not find the tests by themselves are named the tests among them.
+        files: all files of the copy. A runner that does not find the tests itself gets those that are tests.
         only: the one test file to run; empty for the whole suite.
 
     Raises:
@@ -29,7 +29,7 @@ def build(
     if not any(JUNIT in part for part in parts):
         parts, environment = framework.with_report(parts, report)
     named = [only] if only else framework.file_arguments(parts, files)
-    named = [f"./{path}" if path.startswith("-") else path for path in named]  # it would be taken for an option
+    named = [f"./{path}" if path.startswith("-") else path for path in named]  # no option
     argv: list[str] = []
     for part in parts:
         if part == FILES:
@@ -43,7 +43,7 @@ def build(
 
 
 def _program(root: str, copy: str, program: str) -> str:
-    """The path of a program: in the copy if it is part of the sources, else in the original project."""
+    """The path of a program: in the copy if it is there, else in the original project."""
     if "/" not in program or os.path.isabs(program):
         return program
     inside = os.path.join(copy, program)

@@ -17,17 +17,17 @@ REPORT = ReportWords()
 
 
 def runs(runner: Sequence[str]) -> bool:
-    """Whether a runner names it: never, it is what remains when no other framework is named."""
+    """Never: this is the framework of runners that name no other one."""
     return False
 
 
 def fits(files: ProjectFiles) -> bool:
-    """Whether a project may use it: any project."""
+    """Always: any project may use it."""
     return True
 
 
 def program() -> str:
-    """Node, though nothing runs without a runner: the provenance of older episodes was made with it."""
+    """Node. Nothing runs without a runner here, but the provenance of older episodes was made with Node."""
     return "node"
 
 
@@ -37,7 +37,7 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """A runner that does not say where its report goes is refused.
+    """Refuse the runner, since it does not say where its report goes.
 
     Raises:
         Refusal: ``runner-missing``.
@@ -50,14 +50,14 @@ def with_report(runner: list[str], report: str) -> Command:
 
 
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
-    """Every file that is a test in the eyes of some framework; none where ``discover`` says that it looks itself."""
+    """Every test file of any framework; none for a runner with ``discover``, which finds them itself."""
     from testlore.frameworks import union
 
     return [] if "discover" in runner else [path for path in files if union.is_test_file(path)]
 
 
 def is_test_file(path: str) -> bool:
-    """Whether the path of a code file has the word *test* or *spec* in it: a guess that holds in many languages."""
+    """Whether it is a code file with the word *test* or *spec* in its path: a guess for many languages."""
     from testlore.frameworks import languages
 
     words = r"(?<![a-z])tests?(?![a-z])|(?<![a-z])specs?(?![a-z])|(Test|Spec)s?(?![a-z])"
@@ -65,7 +65,7 @@ def is_test_file(path: str) -> bool:
 
 
 def ran_to_end(status: int) -> bool:
-    """Whether no signal ended a suite."""
+    """Whether the suite was not ended by a signal."""
     return status >= 0
 
 
@@ -75,5 +75,5 @@ def environment(copy: str) -> dict[str, str]:
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable belongs to an outer run: none is known."""
+    """Whether a variable was set by an outer run: none is known."""
     return False

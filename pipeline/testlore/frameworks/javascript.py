@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from testlore.frameworks import ProjectFiles
 
-#: Files beside the sources that decide how JavaScript tests run.
+#: Files that decide how JavaScript tests run.
 TOOL_FILES: tuple[str, ...] = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lockb"),
     *("tsconfig.json", "jest.config.js", "jest.config.ts", "vitest.config.js", "vitest.config.ts", "vite.config.ts"),
 )
 PROTECTED: tuple[str, ...] = ("bun.lock", "deno.json", "deno.lock", ".npmrc", ".mocharc.json")
 
-#: The folder of installed packages, and what tools keep in it for the next run.
+#: The folder of installed packages, and the caches that tools keep in it.
 PACKAGES, PACKAGE_CACHES = "node_modules", (".cache", ".vite", ".vitest")
 
 _TEST_FOLDERS = frozenset(["test", "tests", "__tests__"])
@@ -30,18 +30,18 @@ def program() -> str:
 
 
 def is_configured(name: str, files: ProjectFiles) -> bool:
-    """Whether a project has the configuration file of a package, or its ``package.json`` names it."""
+    """Whether a project has a configuration file of this package, or ``package.json`` names the package."""
     configurations = [f"{name}.config.{ending}" for ending in _CONFIG_ENDINGS]
     return files.has(*configurations) or files.mention(f'"{name}"', "package.json")
 
 
 def finds_tests_itself(runner: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The test files that a runner is told which finds them by its own configuration: none."""
+    """None: the runner finds the test files by its own configuration."""
     return []
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a script is a test by its name, or since it stands in a folder of tests."""
+    """Whether a script is a test by its own name or that of a folder around it."""
     *folders, name = path.split("/")
     if re.fullmatch(r"(.+[._-](test|spec)|test|test-.+)\.[cm]?[jt]sx?", name):
         return True
@@ -51,7 +51,7 @@ def is_test_file(path: str) -> bool:
 
 
 def ran_to_end(status: int) -> bool:
-    """Whether no signal ended a suite."""
+    """Whether the suite was not ended by a signal."""
     return status >= 0
 
 

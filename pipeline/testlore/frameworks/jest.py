@@ -49,5 +49,5 @@ def with_report(runner: list[str], report: str) -> Command:
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable is what an outer Jest says to its workers, or to its reporter."""
+    """Whether a variable was set by an outer Jest for its workers or its reporter."""
     return variable.startswith("JEST_")

@@ -1,4 +1,4 @@
-"""The language of a file, told by its ending."""
+"""The language of a file, by its ending."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _OTHER_CODE = frozenset(
 
 
 def language(path: str) -> str:
-    """The language of a file, as an episode names it: ``other`` when it is none that we tell apart."""
+    """The language of a file, as an episode names it; ``other`` for languages that we do not tell apart."""
     ending = _ending(path)
     return next((name for name, endings in _ENDINGS.items() if ending in endings), "other")
 
 
 def common_language(paths: Sequence[str]) -> str:
-    """The language of several files: of those that are code, if any is; ``mixed`` for more than one."""
+    """The common language of several files; ``mixed`` for several languages. Files that are no code do not count."""
     found = {language(path) for path in paths}
     found = found - {"other"} or found
     return found.pop() if len(found) == 1 else "mixed" if found else "other"

@@ -36,16 +36,16 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with the reporter that Node brings along."""
+    """The runner with Node's own JUnit reporter."""
     options = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
     return Command(with_options(runner, "--test", options), {})
 
 
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
-    """Every test file: by itself, Node looks for fewer names."""
+    """Every test file, since Node itself looks for fewer names."""
     return [path for path in files if is_test_file(path)]
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable tells a child of an outer ``node --test`` to report to it."""
+    """Whether a variable makes a child process report to an outer ``node --test``."""
     return variable.startswith("NODE_TEST_")

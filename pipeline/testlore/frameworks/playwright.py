@@ -36,10 +36,10 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with its JUnit reporter, which is told the file by the environment."""
+    """The runner with its JUnit reporter, which reads the report's path from the environment."""
     return Command(with_options(runner, "test", ["--reporter=junit"]), {"PLAYWRIGHT_JUNIT_OUTPUT_NAME": report})
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable belongs to an outer run: none. Some, such as the place of the browsers, are meant for all."""
+    """Never: variables such as the one with the browsers' folder are meant for every run."""
     return False

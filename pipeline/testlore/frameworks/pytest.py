@@ -13,14 +13,14 @@ TOOL_FILES: tuple[str, ...] = python.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
 PROTECTED: tuple[str, ...] = (*python.PROTECTED, "pytest.toml", ".pytest.toml", ".pytest.ini")
 REPORT = ReportWords(
-    # Modules that could not be imported, or were skipped as a whole.
+    # Of modules that could not be imported, or were skipped as a whole.
     file_messages=("collection failure", "collection skipped"),
     runner_names=(("pytest", "internal"),),
     teardown_messages=("failed on teardown with",),
     nameless_suites=("pytest",),
 )
 
-_MEANT_FOR_ALL = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # what a user sets for each run
+_MEANT_FOR_ALL = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # a user sets these for every run
 
 program = python.program
 is_test_file = python.is_test_file
@@ -32,7 +32,7 @@ def runs(runner: Sequence[str]) -> bool:
 
 
 def fits(files: ProjectFiles) -> bool:
-    """Whether there is a file of pytest's, or one that names it."""
+    """Whether the project has a file of pytest's, or a file that names pytest."""
     return files.has("pytest.ini", "conftest.py", "tests/conftest.py") or files.mention(
         "pytest", "pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt"
     )
@@ -49,23 +49,23 @@ def with_report(runner: list[str], report: str) -> Command:
 
 
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The test files that pytest is told: none."""
+    """None: pytest finds the test files itself."""
     return []
 
 
 def ran_to_end(status: int) -> bool:
-    """Whether pytest ran every test: above 1 it was interrupted, misused or broken."""
+    """Whether pytest ran every test. Above 1 it was interrupted, was called wrongly, or broke."""
     return status in (0, 1)
 
 
 def environment(copy: str) -> dict[str, str]:
-    """Options for every pytest that a run starts: it writes no cache, and its report names the file of each case."""
+    """Options for every pytest of a run: it writes no cache, and its report names the file of each case."""
     import shlex
 
-    # Only the older family of pytest's reports names files.
+    # Only pytest's older kind of report names files.
     return {"PYTEST_ADDOPTS": f"-p no:cacheprovider -o junit_family=xunit1 --rootdir={shlex.quote(copy)}"}
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable is what an outer pytest says to its own children."""
+    """Whether a variable was set by an outer pytest for its own child processes."""
     return python.is_outer(variable) or (variable.startswith("PYTEST_") and variable not in _MEANT_FOR_ALL)

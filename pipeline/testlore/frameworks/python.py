@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-#: Files beside the sources that decide how Python tests run.
+#: Files that decide how Python tests run.
 TOOL_FILES: tuple[str, ...] = (
     *("pyproject.toml", "setup.cfg", "setup.py", "pytest.ini", "tox.ini", "conftest.py", "noxfile.py"),
     *("requirements.txt", "requirements-dev.txt", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"),
@@ -15,7 +15,7 @@ PROTECTED: tuple[str, ...] = (
     *("pdm.toml", "pylock.toml", "Pipfile", "hatch.toml", "environment.yml", "environment.yaml", ".coveragerc"),
 )
 
-_OUTER = ("COV_CORE_", "COVERAGE_")  # coverage.py and pytest-cov, which start in every child process
+_OUTER = ("COV_CORE_", "COVERAGE_")  # pytest-cov and coverage.py, which then start in every child process
 
 
 def program() -> str:
@@ -29,5 +29,5 @@ def is_test_file(path: str) -> bool:
 
 
 def is_outer(variable: str) -> bool:
-    """Whether an environment variable makes child processes take part in an outer measurement of coverage."""
+    """Whether an environment variable makes child processes measure their coverage for an outer run."""
     return variable.startswith(_OUTER)

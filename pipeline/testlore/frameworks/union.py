@@ -1,4 +1,4 @@
-"""What holds in every project, whatever its framework: a custom runner may start any of them, or several."""
+"""What holds for every project, whatever its framework, since a custom runner may start any framework or several."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from testlore.frameworks import NAMES, UNKNOWN, Framework, ReportWords, framewor
 
 
 def every() -> tuple[Framework, ...]:
-    """All frameworks; this imports every module."""
+    """All frameworks. This imports every module."""
     return tuple(map(framework, NAMES))
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file is a test by the naming rules of the frameworks that we know."""
+    """Whether a file is a test by the naming rules of some framework."""
     return any(rule(path) for rule in _naming_rules())
 
 
 @cache
 def _naming_rules() -> tuple[Callable[[str], bool], ...]:
-    """Every rule once, without the guess for projects whose framework is unknown."""
+    """Every framework's rule once, without the guess for unknown frameworks."""
     return tuple({one.is_test_file: None for one in every() if one.NAME != UNKNOWN})
 
 
 @cache
 def report_words() -> ReportWords:
-    """The words of a report that do not stand for a test case."""
+    """The report words of all frameworks together."""
     return ReportWords(*(tuple(chain(*words)) for words in zip(*(one.REPORT for one in every()), strict=True)))
 
 
 def environment(copy: str) -> dict[str, str]:
-    """The variables that a run needs.
+    """The environment variables that a run needs.
 
     Args:
-        copy: the folder that the suite runs in.
+        copy: the folder in which the suite runs.
     """
     return {name: value for one in every() for name, value in one.environment(copy).items()}
 
 
 def is_outer(variable: str) -> bool:
-    """Whether an environment variable comes from an outer test run, and must not reach our runs."""
+    """Whether an environment variable was set by an outer test run. Our runs must not get it."""
     return any(one.is_outer(variable) for one in every())
 
 

@@ -1,4 +1,4 @@
-"""unittest: ``python -m unittest``. It writes no report, so a runner of ours takes its place."""
+"""unittest: ``python -m unittest``. It writes no report, so our own script runs it and writes one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IS_PYTHON = True
 TOOL_FILES: tuple[str, ...] = python.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
 PROTECTED: tuple[str, ...] = python.PROTECTED
-REPORT = ReportWords(file_messages=("collection failure",))  # as our runner writes it
+REPORT = ReportWords(file_messages=("collection failure",))  # as our script writes it
 
 _RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runners", "unittest_junit.py")
 
@@ -40,10 +40,10 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with our own script in the place of ``-m unittest``.
+    """The runner with our own script instead of ``-m unittest``.
 
     Raises:
-        Refusal: ``runner-missing``: it has no ``-m unittest``.
+        Refusal: ``runner-missing``: the runner has no ``-m unittest``.
     """
     at = next((at for at in range(len(runner) - 1) if runner[at : at + 2] == ["-m", "unittest"]), None)
     if at is None:
@@ -52,14 +52,14 @@ def with_report(runner: list[str], report: str) -> Command:
 
 
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
-    """The files that unittest's own discovery would find, and other tests by their names; none for ``discover``."""
+    """The files that unittest's discovery would find, and other tests by name; none for a runner with ``discover``."""
     if "discover" in runner:
         return []
     return [path for path in files if re.search(r"(^|/)test[^/]*\.py$", path) or is_test_file(path)]
 
 
 def ran_to_end(status: int) -> bool:
-    """Whether no signal ended a suite."""
+    """Whether the suite was not ended by a signal."""
     return status >= 0
 
 

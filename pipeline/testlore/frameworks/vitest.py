@@ -40,11 +40,11 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with ``run``, without which it would wait for changes, and with its JUnit reporter."""
+    """The runner with its JUnit reporter, and with ``run``: without it, Vitest would wait for changes."""
     words = [] if "run" in runner else ["run"]
     return Command([*with_options(runner, "vitest", words), "--reporter=junit", f"--outputFile={report}"], {})
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable is what an outer Vitest says to its workers."""
+    """Whether a variable was set by an outer Vitest for its workers."""
     return variable.startswith("VITEST")

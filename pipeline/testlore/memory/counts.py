@@ -11,7 +11,7 @@ from testlore.project.safe_files import Root, existing_folder
 
 
 def export(root: Root) -> dict[str, Any]:
-    """Counts of a memory, and nothing else: no code, path, id, digest or time.
+    """How many episodes of each kind a memory holds. The result has no code, path, id, digest or time.
 
     Raises:
         Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.

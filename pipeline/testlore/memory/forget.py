@@ -1,4 +1,4 @@
-"""``forget``: remove episodes on a person's word."""
+"""``forget``: remove episodes because a person asks for it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _FEWEST_ID_DIGITS = 8
 
 
 def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
-    """Remove episodes on a person's word.
+    """Remove episodes because a person asks for it.
 
     Args:
         ids: whole ids, or at least their first 8 digits.
         why: the person's reason.
 
     Returns:
-        The removed episodes, newest first. Another worktree that still has one gives it back when it is merged.
+        The removed episodes, newest first. If another worktree still has one, a merge brings it back.
 
     Raises:
-        Refusal: ``call-invalid``: there is no reason, or an id that is not of exactly one episode; nothing is removed.
+        Refusal: ``call-invalid``: there is no reason, or an id does not match exactly one episode. Nothing is removed.
         Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.
     """
     if not why.strip():
         raise Refusal("call-invalid", "why is empty; allowed: a person's reason, in words")
     if not ids:
         raise Refusal("call-invalid", "ids is empty; allowed: one id or more")
-    store.read_bytes(existing_folder(root))  # without a memory, none is made
+    store.read_bytes(existing_folder(root))  # if there is no memory, fail here instead of making one
     wanted: set[str] = set()
 
     def without(records: list[Record]) -> list[Record]:

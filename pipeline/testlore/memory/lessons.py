@@ -12,13 +12,13 @@ _FEWEST = 2  # one episode is no lesson
 
 
 class Lesson(NamedTuple):
-    """Something that several episodes have in common: tentative, never a rule.
+    """Something that several episodes have in common. It is tentative, never a rule.
 
     Attributes:
         kind: ``warning`` or ``success``.
         subject: the warning, or the tag of accepted candidates.
         text: a sentence for people.
-        episodes: the ids of the episodes that it was drawn from, newest first.
+        episodes: the ids of these episodes, newest first.
     """
 
     kind: str
@@ -34,7 +34,7 @@ _KINDS = {
 
 
 def learn(root: Root) -> list[Lesson]:
-    """The lessons of a memory: warnings first, and the most frequent first.
+    """The lessons of a memory: warnings before successes, and of each kind the most frequent first.
 
     Raises:
         Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.

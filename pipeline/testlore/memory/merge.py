@@ -1,4 +1,4 @@
-"""``merge``: take another worktree's memory into this one's."""
+"""``merge``: add another worktree's memory to this one's."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class MergeCounts(NamedTuple):
     """What a merge did.
 
     Attributes:
-        added: how many episodes came in.
-        known: how many were there already.
-        dropped: how many of the oldest had to leave.
+        added: how many episodes are new here.
+        known: how many of the other memory's episodes were here already.
+        dropped: how many of the oldest were removed, since the store was full.
         total: how many there are now.
     """
 
@@ -28,15 +28,15 @@ class MergeCounts(NamedTuple):
 
 
 def merge(root: Root, source: Root) -> MergeCounts:
-    """Take another worktree's memory into this one's.
+    """Add another worktree's memory to this one's.
 
     Args:
         source: the other project's root.
 
     Raises:
         Refusal: ``call-invalid``: there is no memory in ``source``.
-        Unusable: ``call-invalid``; ``store-corrupt``, ``store-unsafe``: one of the two is not as it must be. Both stay
-            as they are.
+        Unusable: ``call-invalid``; ``store-corrupt``, ``store-unsafe``: one of the two memories is not as it must be.
+            Both stay as they are.
     """
     folder = os.fspath(source)
     try:
@@ -50,7 +50,7 @@ def merge(root: Root, source: Root) -> MergeCounts:
 
 
 def _union(ours: list[Record], theirs: list[Record]) -> list[Record]:
-    """Every episode once. Of two with the same id the newer one stays, so that merges in any order end alike."""
+    """Every episode once. Of two with the same id the newer one stays, so the order of merges makes no difference."""
     found: dict[str, Record] = {}
     for record in [*ours, *theirs]:
         rival = found.get(record["id"])

@@ -1,6 +1,6 @@
 """The canonical store, ``.tddswarm/learning/index.json``: the authority on every episode.
 
-No other module writes it. When anything in it is wrong, it is refused whole, and neither changed nor repaired.
+No other module writes it. If anything in it is wrong, the whole store is refused; nothing changes or repairs it.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
 
     Args:
         data: what :func:`read_bytes` returned.
-        known_valid: whether these very bytes were verified before, so that they need not be again.
-        known_seals: the seals of records that were verified before; a record whose seal is one of them, and fits it,
-            is one of them.
+        known_valid: whether these very bytes were verified before.
+        known_seals: the seals of records that were verified before. A record that fits one of these seals is not
+            verified again.
 
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
@@ -80,7 +80,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
     return _parsed[digest]
 
 
-#: The last stores that this process read, by digest: a long-lived process reads the same one again and again.
+#: The last stores that this process read, by digest. A long-lived process reads the same one again and again.
 _parsed: dict[str, Store] = {}
 
 
@@ -101,11 +101,11 @@ def moment(created_at: str) -> float:
     """Seconds since the epoch of a ``createdAt``.
 
     Raises:
-        ValueError: there is no such moment.
+        ValueError: the calendar has no such moment.
     """
     from datetime import datetime
 
-    if created_at[0] in "+-":  # ECMAScript's expanded years are outside of what datetime can hold
+    if created_at[0] in "+-":  # an expanded year of ECMAScript, which datetime cannot represent
         raise ValueError(f"the year of {created_at} is out of range")
     return datetime.fromisoformat(created_at[:-1] + "+00:00").timestamp()
 
@@ -113,7 +113,7 @@ def moment(created_at: str) -> float:
 def seconds_of(created_at: str) -> float:
     """Seconds since the epoch of a ``createdAt`` of a verified record, as :func:`moment` gives them.
 
-    It counts the days itself, since importing datetime would cost 2 % of a warm recall: ``days_from_civil`` of Hinnant,
+    Importing datetime would cost 2 % of a warm recall, so the days are counted here, by ``days_from_civil`` of Hinnant,
     *chrono-Compatible Low-Level Date Algorithms*.
     """
     year, month, day = int(created_at[:4]), int(created_at[5:7]), int(created_at[8:10])
@@ -133,7 +133,7 @@ def created_at(seconds: float) -> str:
 
 
 def verify(value: Any, known_seals: Container[str] = ()) -> None:
-    """Check everything that the format asks of a store.
+    """Check every rule of the store's format.
 
     Args:
         known_seals: see :func:`parse`.
@@ -171,7 +171,7 @@ def _is_known(record: Any, known_seals: Container[str]) -> bool:
 
 
 def _fault(record: Record) -> str:
-    """What is wrong with a record that fits its schema, or nothing."""
+    """What is wrong with a record although it fits its schema; empty when it is right."""
     if not canonical.is_sealed(record):
         return "the seal does not fit the record"
     if record["id"] != record_id(record["manifestHash"], record["outcome"]):
@@ -191,7 +191,7 @@ def _fault(record: Record) -> str:
 
 
 def record_id(manifest_hash: str, outcome: str) -> str:
-    """The id of the episode that a manifest and its outcome make."""
+    """The id of the episode of a manifest and its outcome."""
     return canonical.digest({"manifestHash": manifest_hash, "outcome": outcome})
 
 
@@ -200,7 +200,7 @@ class Change(NamedTuple):
 
     Attributes:
         before, after: its records, newest first.
-        dropped: the ids of the oldest, which had to leave because the store was over its limits.
+        dropped: the ids of the oldest records, which were removed because the store was over its limits.
     """
 
     before: list[Record]
@@ -211,11 +211,11 @@ class Change(NamedTuple):
 def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
     """Change the store, one process at a time. Nothing else writes it.
 
-    The new store is a new file that takes the old one's place at once, so that a reader, and whoever comes after a
-    crash, finds the one or the other, whole. When nothing changed, nothing is written.
+    The new store is written to a new file, which is then renamed. So a reader always finds a whole store, even after a
+    crash: either the old or the new one. When nothing changed, nothing is written.
 
     Args:
-        change: gets the records as they are now, and returns those that shall be; the oldest leave over the limits.
+        change: gets the records as they are now, and returns the new ones. Over the limits, the oldest are dropped.
 
     Raises:
         Unusable: ``store-corrupt``, ``store-unsafe``: the store is not as it must be, and stays as it is.
@@ -231,7 +231,7 @@ def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
         wanted = sorted(change(list(before)), key=newest_first)
         after, data = _within_limits(wanted)
         if after != before:
-            verify(canonical.loads(data))  # a store that would be refused is not written
+            verify(canonical.loads(data))  # never write a store that would be refused
             _write(root, data)
         return Change(before, after, [record["id"] for record in wanted[len(after) :]])
 
@@ -269,7 +269,7 @@ def _write(root: str, data: bytes) -> None:
     with _writing():
         final = safe_files.safe_path(root, INDEX_FILE)
         folder = os.path.dirname(final)
-        for entry in os.scandir(folder):  # left by killed writers: whoever holds the lock is the only one at work
+        for entry in os.scandir(folder):  # files of killed writers: we hold the lock, so no other writer is at work
             if entry.name.endswith(_TEMPORARY):
                 os.unlink(entry.path)
         temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
@@ -288,7 +288,7 @@ def _write(root: str, data: bytes) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make a rename last through a power cut, where the system lets a folder be synchronized."""
+    """Make a rename survive a power cut, on systems that can synchronize a folder."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

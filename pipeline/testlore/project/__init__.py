@@ -1,1 +1,1 @@
-"""The project whose memory it is: its settings, safe files, git, sources and provenance."""
+"""The project that owns the memory: its settings, files, git, sources and provenance."""

@@ -1,7 +1,7 @@
-"""Git, asked about a folder without changing anything in it.
+"""Asks git about a folder, without changing anything in it.
 
-It is always asked without the ``GIT_*`` variables of whoever started us. A hook of a linked worktree inherits
-``GIT_DIR`` and more: with these, git would tell of another work tree.
+Git never gets the ``GIT_*`` variables of our own environment. In a hook of a linked worktree these include ``GIT_DIR``,
+and git would answer for another work tree.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _SECONDS = 60
 
 
 def environment() -> Mapping[str, str]:
-    """The environment in which git is asked."""
+    """Our environment without ``GIT_*`` variables. Git takes no optional lock, and asks for no password."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 
 
 class Question:
-    """A git command that was started and is not yet answered: git works while the caller goes on.
+    """A git command that runs while the caller goes on.
 
     Args:
-        folder: where git is asked.
-        arguments: git's own, as after ``git``.
+        folder: the working directory of git.
+        arguments: as after ``git``.
     """
 
     def __init__(self, folder: str, *arguments: str) -> None:
@@ -47,8 +47,8 @@ class Question:
             )
 
     def answer(self) -> bytes:
-        """What git printed; nothing where it failed, does not know the folder, or took a minute."""
-        if self._asked_by != os.getpid():  # this process is a fork of the one that asked: git answers that one
+        """What git printed; empty when it failed, does not know the folder, or took over a minute."""
+        if self._asked_by != os.getpid():  # we are a fork of the process that asked, and git answers that one
             self._start()
         if self._process is None:
             return b""
@@ -60,7 +60,7 @@ class Question:
         return output if self._process.returncode == 0 else b""
 
     def end(self) -> None:
-        """End git; the answer is not needed any more."""
+        """End git, when its answer is not needed any more."""
         process, self._process = self._process, None
         if process is not None and self._asked_by == os.getpid():
             process.kill()
@@ -68,5 +68,5 @@ class Question:
 
 
 def ask(folder: str, *arguments: str) -> bytes:
-    """What git printed; nothing where it failed, does not know the folder, or took a minute."""
+    """What a git command printed; see :meth:`Question.answer`."""
     return Question(folder, *arguments).answer()

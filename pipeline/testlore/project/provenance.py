@@ -17,24 +17,24 @@ class Toolchain(Protocol):
 
     Attributes:
         NAME: as the configuration names it.
-        TOOL_FILES: paths of files beside the sources that decide how its tests run.
+        TOOL_FILES: paths of files that decide how its tests run, such as ``pyproject.toml``.
     """
 
     NAME: str
     TOOL_FILES: tuple[str, ...]
 
     def program(self) -> str:
-        """The program that runs the tests where no runner is configured."""
+        """The program that runs the tests if no runner is configured."""
 
 
 class Provenance(NamedTuple):
     """The state of a project; each attribute is a digest of 64 hex digits.
 
     Attributes:
-        fingerprint: of the sources, what runs the tests, and the service labels together.
-        runner: of what decides how the tests run.
-        services_hash: of the service labels.
-        source_hash: of the sources.
+        fingerprint: the digest of everything below together.
+        runner: the digest of what decides how the tests run; see :func:`runner_identity`.
+        services_hash: the digest of the service labels.
+        source_hash: the digest of the sources.
     """
 
     fingerprint: str
@@ -56,8 +56,8 @@ def take(root: str, settings: Settings, framework: Toolchain, scan: snapshot.Sca
     """Today's provenance of the project.
 
     Args:
-        framework: the project's.
-        scan: a scan of the sources with the framework's tool files, if one was begun before.
+        framework: the project's test framework.
+        scan: a scan of the sources with the framework's tool files, if one was already started.
     """
     scan = scan or snapshot.Scan(root, framework.TOOL_FILES)
     return of_snapshot(root, settings, framework, scan.snapshot())
@@ -67,8 +67,8 @@ def of_snapshot(root: str, settings: Settings, framework: Toolchain, sources: sn
     """The provenance of a project with these sources.
 
     Args:
-        framework: the project's.
-        sources: a snapshot that shows the framework's tool files.
+        framework: the project's test framework.
+        sources: a snapshot whose ``tools`` are the framework's tool files.
     """
     runner = canonical.digest(runner_identity(root, settings, framework, sources.tools))
 
@@ -84,10 +84,10 @@ def of_snapshot(root: str, settings: Settings, framework: Toolchain, sources: sn
 
 
 def compatibility_reasons(then: Mapping[str, str], current: Provenance) -> list[str]:
-    """Why an older provenance is not today's, in stable words; empty when it is.
+    """How an older provenance differs from today's, in stable words; empty when they are the same.
 
     Args:
-        then: as a record holds it.
+        then: the older provenance, as a record holds it.
     """
     reasons = []
     if then["runner"] != current.runner:
@@ -103,7 +103,7 @@ def runner_identity(root: str, settings: Settings, framework: Toolchain, tools: 
     """What decides how the project's tests run, as a value to digest.
 
     Args:
-        tools: the digests of the tool files that exist, by path.
+        tools: the digest of each existing tool file, by path.
     """
     return {
         "runner": list(settings.runner),
@@ -120,7 +120,7 @@ def _machine() -> str:
 
 
 def _interpreter(root: str, settings: Settings, framework: Toolchain) -> list[object]:
-    """The name and size of the program that runs the tests. Asking it for its version would cost a process a call."""
+    """The name and size of the program that runs the tests. Its version is not asked: that would start a process."""
     program = settings.runner[0] if settings.runner else framework.program()
     if settings.runner and "/" in program:
         program = os.path.join(root, program)

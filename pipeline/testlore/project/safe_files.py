@@ -8,12 +8,12 @@ import stat
 
 from testlore.errors import UnsafePath, Unusable
 
-#: A folder, as a caller names it.
+#: A folder, as a caller gives it.
 Root = str | os.PathLike[str]
 
 
 def check_relative(path: str) -> None:
-    """Refuse a project path that is absolute, leads upwards, or is written in more than one way.
+    """Refuse a project path that is absolute, leads upwards, or is not written in the one plain way.
 
     Raises:
         UnsafePath: naming the path and what is wrong with it.
@@ -25,7 +25,7 @@ def check_relative(path: str) -> None:
 
 
 def safe_path(root: str, path: str) -> str:
-    """The absolute form of a project path, none of whose existing parts is a symbolic link.
+    """A project path as an absolute path. No part of it that exists is a symbolic link.
 
     Raises:
         UnsafePath: the path is not safe.
@@ -56,10 +56,10 @@ def read_file(root: str, path: str, limit: int) -> bytes:
     """The bytes of a regular file at a safe path.
 
     Args:
-        limit: the most bytes that are read; a longer file comes back one byte longer than that.
+        limit: the greatest size in bytes. Of a longer file, ``limit`` + 1 bytes are returned.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: there is no file.
         UnsafePath: the path is not safe, or is no regular file.
         OSError: it cannot be read.
     """
@@ -78,10 +78,10 @@ def read_file(root: str, path: str, limit: int) -> bytes:
 
 
 def existing_folder(root: object, name: str = "root") -> str:
-    """``root`` as a path.
+    """``root`` as a path, if it is an existing folder.
 
     Args:
-        name: what the caller calls it.
+        name: the argument's name in the message.
 
     Raises:
         Unusable: ``call-invalid``: it is no folder.
@@ -90,6 +90,6 @@ def existing_folder(root: object, name: str = "root") -> str:
         path = os.fspath(root)  # type: ignore[call-overload]
         if isinstance(path, str) and os.path.isdir(os.path.abspath(path)):
             return path
-    except (TypeError, ValueError, OSError):  # the last: the working directory is gone
+    except (TypeError, ValueError, OSError):  # OSError: the working directory does not exist any more
         pass
     raise Unusable("call-invalid", f"{name} is {root!r:.200}; allowed: an existing folder")

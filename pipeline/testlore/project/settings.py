@@ -21,13 +21,13 @@ class Settings(NamedTuple):
         learning: false overrides every plugin.
         enabled: whether native recall is wanted.
         plugin_problem: what is wrong inside ``plugins.ruvector``, or empty.
-        dimensions: length of the vectors, 16–2048.
+        dimensions: the length of the vectors, 16–2048.
         timeout_ms: how long a native call may take, 100–60000 ms.
         embedding: ``feature-vectors`` or ``command``.
-        argv, identity: of the embedding command.
+        argv, identity: the embedding command and its name.
         runtime: the native engine, ``python`` or ``node``.
-        adapter: the framework, when it is given.
-        runner, agent: argument vectors; empty when not given.
+        adapter: the test framework; empty when it is not configured.
+        runner, agent: commands as lists of arguments; empty when they are not configured.
         environment, services: labels by name.
         run_seconds: how long one run of a test suite may take, 1–86400 s.
     """
@@ -56,10 +56,10 @@ class Settings(NamedTuple):
 
 
 def read(root: str) -> bytes:
-    """The bytes of the configuration, empty when there is none.
+    """The bytes of the configuration; empty only when there is no such file.
 
     Raises:
-        Unusable: ``configuration-invalid``, it cannot be read.
+        Unusable: ``configuration-invalid``: it cannot be read.
     """
     try:
         data = safe_files.read_file(root, CONFIG_FILE, MAX_BYTES)
@@ -77,11 +77,11 @@ def read(root: str) -> bytes:
 def parse(data: bytes, *, known_valid: bool = False) -> Settings:
     """Turn the configuration's bytes into settings.
 
-    A wrong value inside ``plugins.ruvector`` is no error: it stands in ``plugin_problem``, and recall is lexical.
+    A wrong value inside ``plugins.ruvector`` is no error: ``plugin_problem`` says what it is, and recall is lexical.
 
     Args:
-        data: the file's bytes; empty for no file.
-        known_valid: whether these very bytes passed the schema before, so that they need not again.
+        data: the file's bytes; empty when there is no file.
+        known_valid: whether these very bytes were checked against the schema before.
 
     Raises:
         Unusable: ``configuration-invalid``, naming the key, what it was, and what is allowed.

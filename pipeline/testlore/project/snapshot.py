@@ -1,12 +1,13 @@
 """A project's source files and their digests. Digests are kept, so that only changed files are read again.
 
-A file's digest is remembered with its size, modification and change time, inode and mode. When a file was read so soon
-after it was written that a later edit could leave all of these unchanged, it is *racily clean* and is read again next
-time; see git's ``Documentation/technical/racy-git``. The result is always what reading every file would give.
+A file's digest is kept with the file's *state*: its size, modification and change time, inode and mode. If a file was
+read very soon after it was written, a later edit may leave its state unchanged. Such a file is *racily clean*, and is
+read again next time; see git's ``Documentation/technical/racy-git``. The result is always the same as if every file had
+been read.
 
-In a large git work tree not even every file's state is asked for. Git's index holds states too, and git compares them
-faster. While the index has the same bytes, a file can have changed only if ``git diff-files`` names it (which compares
-states, not contents), if it is untracked, or if it is one that we watch ourselves.
+In a large git work tree we do not even look at the state of every file. Git's index holds states too, and git compares
+them faster. As long as the index has the same bytes, only these files can have changed: those that ``git diff-files``
+names (it compares states, not contents), those that git does not track, and those that we watch ourselves.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ IGNORED_FOLDERS = frozenset(
     ".venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox".split()
 )
 
-#: The two files in which a scan keeps what it found: a small sealed head, and a body with every file.
+#: The two files in which a scan keeps its result: a small sealed head, and a body that lists every file.
 HEAD, BODY = "snapshot.json", "snapshot.files"
 
-_SMALL = 200  # files up to which reading them all costs no more than remembering them
-_LARGE = 2_000  # files from which comparing with git's index is worth two processes
+_SMALL = 200  # with fewer files, reading all of them costs no more than keeping their digests
+_LARGE = 2_000  # with more files, starting two processes to compare with git's index pays off
 _MOST_WATCHED = 1_000
 _MAX_BODY_BYTES = 256 << 20
 _RACY_NS = 2_000_000_000  # the coarsest clock of a common file system ticks every two seconds
-_RACY = "racy"  # no real state reads like this
+_RACY = "racy"  # kept instead of the state of a racily clean file; no real state equals it
 
 
 class Keeper(Protocol):
-    """Where a scan keeps digests for the next one, such as the derived cache. Each method may raise ``Fallback``."""
+    """Where a scan keeps digests for the next scan: the derived cache. Each method may raise ``Fallback``."""
 
     def read(self, name: str, limit: int) -> bytes | None:
         """A file's bytes, or ``None`` when there is none."""
@@ -49,14 +50,14 @@ class Keeper(Protocol):
         """A sealed object, or ``None`` when there is none."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file in place, whole."""
+        """Write a file, or leave the old one as it is when that fails."""
 
     def write_sealed(self, name: str, value: dict[str, Any]) -> None:
-        """Seal an object and put it in place."""
+        """Seal an object and write it as a file."""
 
 
 class Entry(NamedTuple):
-    """A file when it was read: its state as text, and the digest of its bytes; both empty when there was none."""
+    """A file when it was read: its state as text, and the digest of its bytes; both are empty when there was none."""
 
     state: str
     digest: str
@@ -66,11 +67,11 @@ class Snapshot(NamedTuple):
     """The source files of a project.
 
     Attributes:
-        digest: digest of ``{path: digest of the file's bytes}``, paths in UTF-16 order.
-        tools: that map, for the files that decide how tests run.
-        files: gives the whole map; costly where nothing changed.
-        derive: gives what a function makes of the whole map, remembered by a name while the map is the same.
-        read: how many files were read for it.
+        digest: the digest of the map ``{path: digest of the file's bytes}``, with paths in UTF-16 order.
+        tools: the part of that map for the files that decide how tests run.
+        files: returns the whole map. This is slow when nothing changed, since the map was not read then.
+        derive: returns a function's result for the whole map. The result is kept under a name until the map changes.
+        read: how many files were read to make the snapshot.
     """
 
     digest: str
@@ -83,18 +84,18 @@ class Snapshot(NamedTuple):
 def paths(root: str) -> list[str]:
     """The project's source files, relative, in UTF-16 order.
 
-    Where git knows the folder: what it tracks, and what it does not ignore. Elsewhere: every file below the root.
+    If git knows the folder, these are the files that it tracks or does not ignore; else every file below the root.
     """
     return _in_utf16_order(_names(git.ask(root, *_LIST)) or _walk(root))
 
 
 class Scan:
-    """A scan of the project's sources. It begins at once: git works in processes of its own while the caller goes on.
+    """A scan of the project's sources. It starts git at once, in child processes, while the caller goes on.
 
     Args:
         root: the project's root.
-        tools: the paths whose digests the snapshot shows.
-        keeper: where digests are remembered; without it every file is read.
+        tools: the paths of the files in the snapshot's ``tools``.
+        keeper: where digests are kept; without it every file is read.
     """
 
     def __init__(self, root: str, tools: Iterable[str], keeper: Keeper | None = None) -> None:
@@ -129,12 +130,12 @@ class Scan:
         return bool(self._index) and self._head.get("index") == self._index
 
     def _ask(self, name: str, arguments: tuple[str, ...]) -> list[str]:
-        """The paths that git names. The question may have been asked at the start already."""
+        """The paths that git names. The question may have been asked when the scan began."""
         question = self._questions.pop(name, None)
         return _names((question or git.Question(self._root, *arguments)).answer())
 
     def _since_last(self) -> Snapshot | None:
-        """The last snapshot, brought up to date; ``None`` when its body is lost."""
+        """The last snapshot, updated; ``None`` when its body is lost."""
         watched = {path: Entry(*entry) for path, entry in self._head["watched"].items()}
         suspects = self._suspects() | set(self._head["unwatched"])
         entries = {path: self._entry(path, watched.get(path)) for path in suspects | set(watched)}
@@ -148,16 +149,16 @@ class Scan:
         return self._finish({**body, **entries}, suspects) if body else None
 
     def _suspects(self) -> set[str]:
-        """The files that git calls changed, by their state, and those that git does not track."""
+        """The files whose state git calls changed, and those that git does not track."""
         return {*self._ask("changed", _CHANGED), *self._ask("untracked", _UNTRACKED)}
 
     def _anew(self) -> Snapshot:
-        """A snapshot for which the state of every file is asked."""
+        """A snapshot for which we look at the state of every file."""
         listed = set(self._ask("listed", _LIST))
         suspects: set[str] = set()
         self._index, self._head["unwatched"] = "", []
         if len(listed) > _LARGE and self._keeper is not None:
-            # Before any file is read: what changes meanwhile is seen next time.
+            # Ask git before any file is read, so that a change made meanwhile is seen next time.
             self._index = _index(self._root)
             suspects, unwatched = self._suspects(), _unwatched(self._root)
             self._head["unwatched"] = sorted(unwatched)
@@ -167,7 +168,7 @@ class Scan:
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
-        """A file's entry today: the known one when the state is the same; else the file is read."""
+        """A file's entry today: the known one if the state is the same, else the file is read."""
         absolute = os.path.join(self._root, path)
         try:
             found = os.lstat(absolute)
@@ -225,7 +226,7 @@ class Scan:
         return Snapshot(self._head["digest"], self._head["tools"], whole, derive, self._read)
 
     def _keep_head(self, **changes: Any) -> None:
-        """Change the head, and seal it for the next scan unless it is sealed there already."""
+        """Change the head, and keep it for the next scan unless the very same one is kept already."""
         head = {key: value for key, value in self._head.items() if key != "integrity"} | changes
         head["watched"] = {path: list(entry) for path, entry in head["watched"].items()}
         sealed = canonical.seal({"schemaVersion": 1, **head})
@@ -235,7 +236,7 @@ class Scan:
         self._head = sealed
 
     def _body(self) -> dict[str, Entry]:
-        """Every file of the last snapshot; none when the body is not the one that the head was sealed with."""
+        """Every file of the last snapshot; empty when the kept body does not belong to the head."""
         if self._keeper is None:
             return {}
         with contextlib.suppress(Fallback):
@@ -273,8 +274,8 @@ def _walk(root: str) -> Iterator[str]:
                 pending.append(f"{prefix}{entry.name}/")
 
 
-# States are compared as git's defaults compare them, whatever the repository's configuration says, and no program of
-# the repository's (a file system monitor) is started.
+# Git must compare states as it does by default, whatever the repository's configuration says, and it must not start a
+# program that the repository names (a file system monitor).
 _OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default")
 _LIST = (*_OPTIONS, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 _UNTRACKED = (*_OPTIONS, "ls-files", "-z", "--others", "--exclude-standard")
@@ -287,13 +288,13 @@ def _names(output: bytes) -> list[str]:
 
 
 def _unwatched(root: str) -> set[str]:
-    """The tracked files whose states git was told not to compare (*assume unchanged*, *skip worktree*)."""
+    """The tracked files whose state git does not compare: those marked *assume unchanged* or *skip worktree*."""
     marked = os.fsdecode(git.ask(root, *_OPTIONS, "ls-files", "-z", "-v", "--cached")).split("\0")
     return {line[2:] for line in marked if line and line[0] != "H"}
 
 
 def _index(root: str) -> str:
-    """The digest of git's index, or nothing where it is not at its usual place."""
+    """The digest of git's index; empty when it cannot be read."""
     path = git.ask(root, *_OPTIONS, "rev-parse", "--git-path", "index").removesuffix(b"\n")
     try:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:

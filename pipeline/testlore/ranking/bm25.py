@@ -13,19 +13,19 @@ from typing import NamedTuple
 from testlore.ranking import tokens
 from testlore.ranking.tokens import QueryFeature
 
-K1 = 1.5  # how soon a repeated feature stops to count
-B = 0.75  # how much a long text is discounted
+K1 = 1.5  # how much each repetition of a feature still adds
+B = 0.75  # how much the features of a long text are discounted
 
 _MOST_COUNTED = 0xFFFF
 
 
 class Statistics(NamedTuple):
-    """How often each feature occurs in each of some documents. It holds hashes, no words.
+    """How often each feature occurs in each document. It holds hashes, no words.
 
     Attributes:
-        hashes: the features of all documents, document after document, ascending within each; 64 bits each.
-        counts: how often each of them occurs there, as weighed by :func:`testlore.ranking.tokens.features`.
-        starts: where each document begins in both, and where the last one ends.
+        hashes: the features as 64-bit hashes, document after document, ascending within a document.
+        counts: how often each of them occurs in that document, as :func:`testlore.ranking.tokens.features` counts.
+        starts: the position in both where each document begins, and the position where the last one ends.
     """
 
     hashes: array[int]
@@ -42,7 +42,7 @@ class Statistics(NamedTuple):
         return Statistics(self.hashes[start:end], self.counts[start:end], [0, end - start])
 
     def holders(self, features: Iterable[str]) -> dict[str, dict[int, int]]:
-        """The documents that have each of some features, and how often; in the order of the documents."""
+        """For each feature, the documents that have it and how often, in the order of the documents."""
         wanted = {tokens.hashed(feature): feature for feature in features}
         hashes = set(wanted)
         found: dict[str, dict[int, int]] = {feature: {} for feature in wanted.values()}
@@ -52,7 +52,13 @@ class Statistics(NamedTuple):
         return found
 
     def idf(self, holders: int) -> float:
-        """Inverse document frequency of a feature of ``n`` documents: ``ln(1 + (N - n + 0.5) / (n + 0.5))``."""
+        """The inverse document frequency of a feature that ``n`` of ``N`` documents have.
+
+        ``ln(1 + (N - n + 0.5) / (n + 0.5))``
+
+        Args:
+            holders: ``n``.
+        """
         return math.log(1 + (len(self.starts) - 1 - holders + 0.5) / (holders + 0.5))
 
     def to_bytes(self) -> bytes:
@@ -64,8 +70,8 @@ class Match(NamedTuple):
     """How a document matches a query.
 
     Attributes:
-        words: the score of each word of the query that it has, in the query's order.
-        related: whether it shares a term with the query, and not beginnings alone.
+        words: what each word of the query adds to its score, in the query's order.
+        related: whether it shares a whole term with the query, and not only the beginnings of words.
     """
 
     words: dict[str, float]
@@ -84,7 +90,7 @@ def statistics(texts: Iterable[str]) -> Statistics:
 
 
 def joined(parts: Iterable[Statistics]) -> Statistics:
-    """The statistics of the documents of all parts, in order."""
+    """The statistics of all documents of several statistics, in order."""
     hashes, counts, starts = array("Q"), array("H"), [0]
     for part in parts:
         starts += [len(hashes) + start for start in part.starts[1:]]
@@ -94,10 +100,13 @@ def joined(parts: Iterable[Statistics]) -> Statistics:
 
 
 def from_bytes(data: bytes, starts: list[int]) -> Statistics:
-    """What :meth:`Statistics.to_bytes` wrote.
+    """The inverse of :meth:`Statistics.to_bytes`.
+
+    Args:
+        starts: those of the statistics.
 
     Raises:
-        ValueError: it is not that.
+        ValueError: the bytes do not fit ``starts``.
     """
     if starts != sorted(starts) or starts[:1] != [0] or len(data) != 10 * starts[-1]:
         raise ValueError("the statistics do not fit their documents")
@@ -117,12 +126,13 @@ def _little_endian(numbers: array[int]) -> array[int]:
 def bm25(query: Sequence[QueryFeature], documents: Statistics) -> list[Match]:
     """Score every document for a query with Okapi BM25.
 
-    Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), equation 3.15, with the
-    inverse document frequency of Lucene, which is never negative, and the weights of the query's features. Names of
-    tests count as often as :func:`testlore.ranking.tokens.features` says before the saturation (section 3.6, fields).
+    Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), equation 3.15. Each feature
+    of the query has its own weight. The inverse document frequency is that of Lucene, which is never negative. Words in
+    the names of tests are counted several times before the saturation is applied, as fields are in section 3.6; see
+    :func:`testlore.ranking.tokens.features`.
 
     Returns:
-        One match a document, empty exactly when the document shares no feature with the query.
+        One match for each document. It has no words exactly when the document shares no feature with the query.
     """
     lengths = [sum(documents.counts[start:end]) for start, end in pairwise(documents.starts)]
     average = sum(lengths) / len(lengths) if lengths else 0.0

@@ -1,4 +1,4 @@
-"""The two texts of an episode that are searched: one is compared by words, one is read by a model."""
+"""The two texts of an episode that are searched: one for comparing words, one for an embedding model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ _NAMES_IN_GIST = 4
 
 
 def episode_text(record: dict[str, Any]) -> str:
-    """The text that is compared by words: tags, warnings and patterns."""
+    """The text for comparing words: tags, warnings and patterns."""
     marks = " ".join([*record["tags"], *record["warnings"]])
     return "\n".join([marks, *(pattern["content"] for pattern in record["patterns"])])
 
 
 def gist(record: dict[str, Any]) -> str:
-    """The text that an embedding model reads: the names of the tests in words, four times, then the whole text.
+    """The text for an embedding model: the names of the tests as words, four times, then the whole text.
 
-    Names come first and often because they say what a test is about, and because models average, and cut off what is
-    long. An episode without names is read as it is.
+    The names say what a test is about. They come first because models cut off long texts, and four times because models
+    average over a text. An episode without such names has its whole text alone.
     """
     text = episode_text(record)
     named = telling_words(names(text)) * _NAMES_IN_GIST

@@ -1,15 +1,16 @@
-"""How a recall ranks: the exact lexical score, fused with the native similarity, weighed by evidence.
+"""How a recall ranks: the lexical score is fused with the native similarity and weighted by evidence.
 
 For every record that was found::
 
     lexical = BM25 / the best BM25
-    native  = similarity, brought to 0..1
+    native  = the similarity, scaled to 0..1
     fused   = (1 - share) * lexical + share * native
     score   = fused * evidence weight * novelty
 
-A weighted sum of normalized scores, as CombSUM of Fox and Shaw, *Combination of Multiple Searches* (TREC-2, 1994). The
-share of the native similarity is small where it is made of the same words, hashed: collisions then cost little, and it
-settles what BM25 leaves close. It is larger where a model knows what words alone do not say.
+This is a weighted sum of normalized scores, like CombSUM of Fox and Shaw, *Combination of Multiple Searches* (TREC-2,
+1994). With feature vectors the native similarity comes from the same words, hashed. Its share is small then: it decides
+between records whose BM25 is close, and a hash collision does little harm. With a model its share is larger, since a
+model knows more than words say.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from testlore.ranking.bm25 import Match, Statistics
 
 FEATURE_SHARE = 0.2
 MODEL_SHARE = 0.4
-NEAREST = 20  # a model knows a distance to every record; only so many count as found by it
+NEAREST = 20  # how many records count as found by a model, which gives a distance to every record
 
 _DIGITS = 6
 _ACCEPTED_TO_REJECTED = 2.0
 _PER_CAUGHT_DEFECT = 0.1
 _MOST_CAUGHT_DEFECTS = 10
-_NEAR_DUPLICATE = 0.8  # from this Jaccard similarity on, two episodes teach the same
+_NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes count as saying the same
 
 
 class Words(NamedTuple):
-    """The lexical side of a recall.
+    """What words alone say about a query.
 
     Attributes:
         documents: the statistics of the records.
-        matches: how each of them matches the query.
+        matches: how each record matches the query.
     """
 
     documents: Statistics
@@ -46,20 +47,20 @@ class Words(NamedTuple):
 
 
 class RankedEpisode(NamedTuple):
-    """A record, its score, and what makes the score.
+    """A record, its score, and the parts of the score.
 
     Attributes:
         record: the record.
-        score: ``fused * evidence * novelty``, which ranks it.
+        score: ``fused * evidence * novelty``; records are ranked by it.
         words: what each word of the query adds to ``lexical``.
-        lexical: their sum, 0 to 1.
+        lexical: the sum of ``words``, 0 to 1.
         similarity: the native similarity, 0 to 1; ``None`` in lexical recall.
-        native: the similarity, brought to 0..1.
-        share: how much of ``fused`` is ``native``.
-        fused: the two together.
+        native: the similarity, scaled to 0..1 over the records.
+        share: the weight of ``native`` in ``fused``, 0 to 1.
+        fused: ``(1 - share) * lexical + share * native``.
         evidence: the weight of the record's evidence.
-        novelty: 1, or less where a better hit teaches the same.
-        duplicate_of: the id of that better hit, or empty.
+        novelty: 1; less for a near-duplicate of a better record.
+        duplicate_of: the id of that better record, or empty.
         found_by: ``lexical``, ``native`` or ``both``.
     """
 
@@ -77,7 +78,7 @@ class RankedEpisode(NamedTuple):
     found_by: str = "lexical"
 
     def explanation(self) -> dict[str, Any]:
-        """The numbers that make the score, as the answer's schema describes them."""
+        """The parts of the score, as the answer's schema describes them."""
         found: dict[str, Any] = {
             "words": [{"word": word, "weight": weight} for word, weight in self.words.items()],
             "lexical": self.lexical,
@@ -91,7 +92,7 @@ class RankedEpisode(NamedTuple):
 
 
 def unasked(record: Record) -> RankedEpisode:
-    """A record that answers a query without a usable word."""
+    """A record for a query that has no word to rank by."""
     return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS))
 
 
@@ -111,12 +112,12 @@ def by_words(records: Sequence[Record], words: Words, limit: int) -> list[Ranked
 def by_features(
     records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int
 ) -> list[RankedEpisode]:
-    """Rank the records that share a term with the query, and that the engine found, by both.
+    """Rank the records that share a term with the query and that the engine found, by words and similarity.
 
-    The similarity is divided by the greatest of these records.
+    The similarity is divided by the greatest one of these records.
 
     Args:
-        similarity: of each record, by its id.
+        similarity: the native similarity of each record, by its id.
     """
     matches = words.matches
     nearness = [similarity.get(record["id"]) for record in records]
@@ -130,12 +131,12 @@ def by_features(
 def by_model(
     records: Sequence[Record], words: Words, similarity: Mapping[str, float], limit: int
 ) -> list[RankedEpisode]:
-    """Rank the records that share a term with the query, or that are among the nearest, by both.
+    """Rank the records that share a term with the query or are among the nearest, by words and similarity.
 
-    Models put all texts of one kind near each other, so the similarity is measured from the least to the greatest.
+    Models place all texts of one kind near each other. So the similarity is scaled from the least to the greatest one.
 
     Args:
-        similarity: of each record, by its id.
+        similarity: the native similarity of each record, by its id.
     """
     matches = words.matches
     nearness = [similarity.get(record["id"], 0.0) for record in records]
@@ -163,7 +164,12 @@ def _fused(
     native: Sequence[float],
     share: float,
 ) -> list[RankedEpisode]:
-    """The records with these numbers, in this order. Scores are rounded as they are printed, so that they add up."""
+    """The records with these numbers, in this order. Parts are rounded as they are printed, so that these add up.
+
+    Args:
+        matches, similarity, native: by number, for all records.
+        found: the numbers of the records to return.
+    """
     best = max((sum(matches[number].words.values()) for number in found), default=0.0) or 1.0
     ranked = []
     for number in found:
@@ -192,10 +198,10 @@ def _fused(
 def _different_first(
     ranked: list[RankedEpisode], records: Sequence[Record], documents: Statistics, limit: int
 ) -> list[RankedEpisode]:
-    """The first ``limit`` records by score, a near-duplicate of a better one behind all different ones.
+    """The first ``limit`` records by score. A near-duplicate of a better record comes after all different records.
 
-    All near-duplicates get one novelty, so that the best of them scores no more than the last different one. A record
-    without patterns is no near-duplicate of any: tags alone say too little.
+    All near-duplicates get the same novelty, such that the best of them scores no more than the last different record.
+    A record without patterns is never a near-duplicate, since tags alone say too little.
     """
     ranked = sorted(ranked, key=lambda one: (-one.score, store.newest_first(one.record)))
     numbers = {record["id"]: number for number, record in enumerate(records)}
@@ -232,7 +238,7 @@ def _jaccard(one: set[int], other: set[int]) -> float:
 
 
 def evidence_weight(record: dict[str, Any]) -> float:
-    """How much an episode's evidence counts: rejected 0.5; accepted 1, and 0.1 more a caught defect up to ten."""
+    """The weight of an episode's evidence: rejected 0.5; accepted 1, plus 0.1 for each caught defect up to ten."""
     if record["outcome"] == "rejected":
         return 1 / _ACCEPTED_TO_REJECTED
     caught: int = record["evidence"]["caughtDefects"]

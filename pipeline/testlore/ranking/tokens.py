@@ -1,9 +1,10 @@
 """Words and subwords of code and prose.
 
-A *term* is what two texts must share to be related: a word, a part of an identifier, neighbouring parts, or the whole
-identifier, case-folded and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms.
-A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization
-are no strangers. A beginning alone relates no two texts.
+A *term* is a word, a part of an identifier, two neighbouring parts, or the whole identifier, case-folded and lightly
+stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms. Texts that share a term are related.
+
+A *feature* is a term or the beginning of a word. Texts are compared by features, so *serializer* and *serialization*
+count as similar. But a shared beginning alone does not make two texts related.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
 
-NAME_WEIGHT = 3  # how often a word counts in the name of a test, which says what the test is about
+NAME_WEIGHT = 3  # how often a word counts in the name of a test, since the name says what the test is about
 
-_PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, joined
+_PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, written as one
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
 _VOWELS = frozenset("aeiouy")
-_MARK = "*"  # ends a beginning; no term holds it
+_MARK = "*"  # the last character of a beginning; no term has it
 
 _WORD = re.compile(r"\w+")
 _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_NAME = (  # compiled when episodes are read; a warm recall reads none
+_NAME = (  # re compiles it when an episode's text is read, which a warm recall does not do
     r"\bdef\s+(test\w*)|\bclass\s+(\w+)"
     r"|\b(?:it|test|describe|suite)(?:\.\w+)*\s*(?:\([^()]*\)\s*)?\(\s*(?:'([^'\n]*)'|\"([^\"\n]*)\"|`([^`]*)`)"
 )
@@ -34,13 +35,13 @@ _STOP_WORDS = frozenset(
     "a an and are as at be by can do does for from has have if in into is it its of on or so that the their then "
     "there this to was we were which will with test".split()
 )
-# Words of nearly every test's code, which say nothing of what is tested.
+# Words that occur in nearly every test's code, and say nothing about what is tested.
 _BOILERPLATE = frozenset(
     "def class self assert return import from async await const let var function expect should true false none null "
     "undefined pytest raises parametrize mark fixture new this if else for in with as try except lambda yield require "
     "equal done it describe test tests the".split()
 )
-# Programmers use both forms; the long one counts as the short one.
+# Programmers use both forms. The long one counts as the short one.
 _SHORT_FORMS = {
     long: short
     for short, *forms in map(
@@ -80,7 +81,7 @@ _SHORT_FORMS = {
     )
     for long in forms
 }
-# These words of a query say what a change does, not what a test is about. They count less.
+# These words of a query say what a change does, not what a test is about, so they count less.
 _WEAK_WORDS = (
     "add use fix support remove make allow ensure change update new improve drop introduce implement handle rename "
     "deprecate enable disable provide move replace switch simplify extend tweak adjust correct avoid prevent raise "
@@ -95,10 +96,10 @@ class QueryFeature(NamedTuple):
     """A feature that a query asks for.
 
     Attributes:
-        feature: the term or beginning.
-        word: the word of the query that it comes from, or two words.
+        feature: a term, or the beginning of a word.
+        word: the word of the query that it comes from, or two neighbouring words.
         weight: how much it counts, 0 to 1.
-        relates: whether a text that has it is related to the query by it alone.
+        relates: whether this feature alone makes a text related to the query.
     """
 
     feature: str
@@ -108,7 +109,7 @@ class QueryFeature(NamedTuple):
 
 
 def telling_words(text: str) -> list[str]:
-    """The words of a text, in order and case-folded, without single letters and what nearly every test's code holds."""
+    """The words of a text, case-folded and in order, without single letters and words of nearly every test's code."""
     return [word for word in words(text) if len(word) > 1 and word not in _BOILERPLATE]
 
 
@@ -118,17 +119,17 @@ def names(text: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text, in order, each as often as it occurs; stop words and single letters left out."""
+    """The terms of a text, in order, each as often as it occurs, without stop words and single letters."""
     return [feature for word in _words(text) for feature in _features_of_word(word) if feature[-1] != _MARK]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in order and case-folded, identifiers split into their parts; nothing is left out."""
+    """All words of a text, case-folded and in order. Identifiers are split into their parts."""
     return [part.casefold() for word in _words(text) for part in _parts(word)]
 
 
 def features(text: str) -> dict[str, int]:
-    """How often each feature occurs in a text; what stands in the name of a test counts :data:`NAME_WEIGHT` times."""
+    """How often each feature occurs in a text. In the name of a test it counts :data:`NAME_WEIGHT` times."""
     found = Counter(feature for word in _words(text) for feature in _features_of_word(word))
     for word in _words(names(text)):
         for feature in _features_of_word(word):
@@ -137,7 +138,7 @@ def features(text: str) -> dict[str, int]:
 
 
 def wanted(query: str) -> list[QueryFeature]:
-    """What a query asks for, each feature once: those of its words, and its neighbouring words written as one."""
+    """The features that a query asks for, each once: those of its words, and of two neighbours written as one word."""
     found: dict[str, QueryFeature] = {}
     written = _words(query)
     for word in written:
@@ -165,7 +166,7 @@ def hashed(feature: str) -> int:
 
 def _words(text: str) -> list[str]:
     if not text.isascii():
-        import unicodedata  # a large library, and most code is ASCII
+        import unicodedata  # slow to import, and most code is ASCII
 
         text = unicodedata.normalize("NFKC", text)
     return _WORD.findall(text)
@@ -185,7 +186,7 @@ def _features_of_word(word: str) -> tuple[str, ...]:
 
 
 def _parts(word: str) -> list[str]:
-    """The parts of an identifier: ``parseHTTPResponse2_ok`` has parse, HTTP, Response, 2 and ok."""
+    """The parts of an identifier. Those of ``parseHTTPResponse2_ok`` are parse, HTTP, Response, 2 and ok."""
     if word.isascii():
         return _ASCII_PART.findall(word)
     parts: list[str] = []
@@ -201,7 +202,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _is_boundary(word: str, at: int) -> bool:
-    """Whether a new part of ``word`` begins at ``at``, as in ``aB``, ``ABc`` (before B), ``a1`` and ``1a``."""
+    """Whether a new part of ``word`` begins at ``at``: at B in ``aB`` and ``ABc``, at 1 in ``a1``, at a in ``1a``."""
     before, char, after = word[at - 1], word[at], word[at + 1 : at + 2]
     if char.isnumeric() != before.isnumeric():
         return True
@@ -209,16 +210,17 @@ def _is_boundary(word: str, at: int) -> bool:
 
 
 def _common(word: str) -> str:
-    """The form in which a word is compared: its stem, in the short form that programmers use."""
+    """The form in which a word is compared: its stem, or the short form that programmers use for it."""
     root = stem(word)
     return _SHORT_STEMS.get(root, root)
 
 
 def stem(word: str) -> str:
-    """A word without the endings of English plurals and verb forms; other words as they are.
+    """A word without the endings of English plurals and verb forms.
 
-    Light on purpose, in the spirit of Harman's S-stemmer (*How effective is suffixing?*, JASIS 42(1), 1991) with
-    ``-ed``, ``-ing`` and a final ``-e`` besides: reject, rejects, rejected and rejecting meet, unlike words do not.
+    It removes little on purpose, like Harman's S-stemmer (*How effective is suffixing?*, JASIS 42(1), 1991), and also
+    ``-ed``, ``-ing`` and a final ``-e``. So reject, rejects, rejected and rejecting have one stem, and different words
+    keep different ones.
     """
     if len(word) < 4 or not word.isascii():
         return word
