@@ -1,4 +1,4 @@
-"""The door for doit: ``doit list`` shows what there is."""
+"""The tasks of this repository for doit. ``doit list`` shows them."""
 
 import sys
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from testlore.tasks import (  # noqa: F401
 
 DOIT_CONFIG = doit_config()
 
-#: The tests for every version of Python, about a minute long: what is computed, read and written, and some recalls.
+#: The quick tests, which take about a minute and run on every version of Python: all that computes, and some recalls.
 QUICK = (
     *("tests/ranking", "tests/memory", "tests/project", "tests/embedding/test_features.py"),
     *("tests/stages/test_golden.py", "tests/test_canonical.py", "tests/test_child.py", "tests/test_digests.py"),
 )
 
-_MEASURABLE = "not imports_nothing"  # coverage.py itself imports what these tests must not find
+_MEASURABLE = "not imports_nothing"  # those tests fail when coverage.py itself imports a module
 
 
 def task_dev() -> Task:
@@ -45,12 +45,12 @@ def _tool(name: str, *argv: str) -> Callable[[], object]:
 
 
 def task_test() -> Task:
-    """Run the tests: [--quick] [what else pytest takes, after --]"""
+    """Run the tests: [--quick] [-- more arguments of pytest]"""
 
     def run(quick: bool, others: list[str]) -> object:
         return _tool("pytest", "-q", "-n", "auto", *(QUICK if quick else ()), *others)()
 
-    option = {"name": "quick", "long": "quick", "type": bool, "default": False, "help": "the quick part alone"}
+    option = {"name": "quick", "long": "quick", "type": bool, "default": False, "help": "only the quick tests"}
     return {"actions": [run], "params": [option], "pos_arg": "others", "uptodate": [False], "verbosity": 2}
 
 
@@ -61,7 +61,7 @@ def task_lint() -> Task:
 
 
 def task_coverage() -> Task:
-    """Run the tests and count the lines they run, in child processes too; the totals are kept in benchmarks/"""
+    """Run the tests and measure their coverage, in child processes too; benchmarks/ keeps the totals"""
     actions = [
         _tool("coverage", "erase"),
         _tool("coverage", "run", "-m", "pytest", "-q", "-n", "auto", "-k", _MEASURABLE),
@@ -84,12 +84,12 @@ def task_proof() -> Task:
 
 
 def task_verify_receipt() -> Task:
-    """Whether the committed receipts still fit today's sources"""
+    """Say whether the committed receipts still fit today's sources"""
     return {"actions": [of_checkout("-m", "proof", "verify")], "uptodate": [False], "verbosity": 2}
 
 
 def task_own_memory() -> Task:
-    """Validate proof/candidates, and remember them in this repository: [check=N to validate N anew instead]"""
+    """Validate proof/candidates, and remember them in this repository: [check=N only validates N of them again]"""
     return {
         "actions": [of_checkout("-m", "proof", "own-memory", options=("check",))],
         "uptodate": [False],

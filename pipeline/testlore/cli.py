@@ -1,4 +1,4 @@
-"""The ``testlore`` command: it reads the command line, and calls the command's module in :mod:`testlore.commands`."""
+"""The ``testlore`` command: it parses the command line, and calls the command's module in :mod:`testlore.commands`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COLUMNS = 80
 def command() -> NoReturn:
     """Run :func:`main` on the command line, and end the process with its exit status."""
     if sys.argv[1:2] == ["recall"]:
-        gc.disable()  # it ends within a moment, and collecting garbage would cost 3 % of it
+        gc.disable()  # a recall is short, and collecting garbage would cost 3 % of it
     status = main()
-    if sys.argv[1:2] != ["recall"]:  # the others may have threads, and functions to call at exit
+    if sys.argv[1:2] != ["recall"]:  # other commands may have threads, or functions to call at exit
         sys.exit(status)
     # Skip interpreter teardown: it costs about 10 % of a warm recall.
     if "testlore.engines.pool" in sys.modules:
@@ -55,10 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         output.flush()
         return status
-    except BrokenPipeError:  # the reader has seen enough, as `head` has
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
         output.discard()
         return 0
-    except KeyboardInterrupt as interrupt:  # by now the command has ended its child processes
+    except KeyboardInterrupt as interrupt:  # the command has ended its child processes before
         output.tell("interrupted")
         return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     except OSError as error:
@@ -82,7 +82,7 @@ def _interrupt(number: int, _: object) -> NoReturn:
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments of the command that the words begin with, whose module alone is imported."""
+    """The parsed arguments. If the words begin with a command, only that command's module is imported."""
     if words and words[0] in commands.NAMES:
         return _add_arguments(_Parser(prog=f"testlore {words[0]}"), words[0]).parse_args(words[1:])
     parser = _Parser(
@@ -102,7 +102,7 @@ def _module(name: str) -> Any:
 
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
-    """Add what a command takes, what its help says, and its function."""
+    """Add a command's arguments, help and function to its parser."""
     module = _module(name)
     parser.description = f"{module.HELP[0].upper()}{module.HELP[1:]}."
     parser.epilog = "\n  ".join(["examples:", *module.EXAMPLES])
@@ -113,11 +113,11 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> argparse.Argum
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints as everything here does: in UTF-8, and without a traceback when a stream is closed."""
+    """A parser that prints through ``output``: in UTF-8, and without a traceback when a stream is closed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_formatter, **options)
-        self.color = False  # Python 3.14 colours help; its escape sequences have no place in a file
+        self.color = False  # Python 3.14 colours its help, even in a file
 
     def print_help(self, file: object = None) -> None:
         """Write the help to standard output."""
@@ -130,7 +130,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """A formatter of a fixed width: argparse imports much to find out the terminal's."""
+    """A formatter of a fixed width. To find out the terminal's width, argparse would import a lot."""
     return argparse.RawDescriptionHelpFormatter(prog, width=_COLUMNS)
 
 

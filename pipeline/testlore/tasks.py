@@ -1,11 +1,11 @@
 """The graph for doit, on one page: validate -> key -> embed -> index -> query -> recall.
 
-A project with a dodo.py of its own takes the tasks in with ``from testlore.tasks import *``, or under other names with
+A project with a dodo.py of its own imports the tasks by ``from testlore.tasks import *``, or under other names by
 ``globals().update(testlore.tasks.creators(prefix="memory_"))``.
 
-Only what exists before a run is a ``file_dep``. A stage that cannot deliver succeeds for doit, and its value says why;
-nothing proves it next time, so a failure is never remembered. What was made is proved by its seal, not by doit's
-database: without that database the actions look at the seals and return at once.
+Only files that exist before a run are a ``file_dep``. When a stage fails, its task succeeds for doit and its value says
+why. No seal proves such a task, so it runs again next time: a failure is never remembered. What was made is proved by
+seals, not by doit's database. Without that database, the actions look at the seals and return at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def task_validate() -> Task:
 
 
 def task_key() -> Task:
-    """Compute the key of all that counts: episodes, settings, SDK, code"""
+    """Compute the key of the index: a digest of episodes, settings, SDK and code"""
     return {
         "actions": [actions.stage("key", Session.key)],
         **actions.after("validate"),
@@ -44,7 +44,7 @@ def task_key() -> Task:
 
 
 def task_embed() -> Task:
-    """Make the vectors that are not kept yet"""
+    """Embed the episodes that have no vector yet"""
     return {
         "actions": [actions.stage("embed", lambda session: session.is_embedded() or session.vectors())],
         **actions.after("key"),
@@ -84,7 +84,7 @@ def creators(prefix: str = "") -> dict[str, Callable[[], Task]]:
     """The creators of the graph, for ``globals().update(...)`` in a dodo.py that has tasks of the same names.
 
     Args:
-        prefix: what each task's name begins with.
+        prefix: the beginning of each task's name.
     """
 
     def renamed(create: Callable[[], Task]) -> Callable[[], Task]:
@@ -99,7 +99,7 @@ def creators(prefix: str = "") -> dict[str, Callable[[], Task]]:
     return {f"task_{prefix}{name}": renamed(own[f"task_{name}"]) for name in actions.GRAPH}
 
 
-# Further tasks, which a dodo.py imports by name if it wants them
+# Further tasks. A dodo.py that wants them imports them by name.
 
 
 def task_evaluate() -> Task:
@@ -108,17 +108,17 @@ def task_evaluate() -> Task:
 
 
 def task_learn() -> Task:
-    """What episodes have in common: tentative, never a rule"""
+    """Show what episodes have in common: tentative, never a rule"""
     return actions.command("learn")
 
 
 def task_export() -> Task:
-    """Counts of the memory: no code, path, id, digest or time"""
+    """Count what is in the memory: no code, path, id, digest or time"""
     return actions.command("export")
 
 
 def task_merge() -> Task:
-    """Take another worktree's memory in: source=DIR"""
+    """Add another worktree's memory to this one's: source=DIR"""
     return actions.command("merge", source="--from")
 
 

@@ -1,4 +1,4 @@
-"""What workers are shown of a project: its requirements, and its source and test files with secrets masked."""
+"""What a worker gets to see of a project: its requirements, and its source and test files with secrets masked."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _SECRET_NAME = re.compile(
 
 
 class Context(NamedTuple):
-    """What workers are shown.
+    """The files that a worker gets to see.
 
     Attributes:
-        files: each ``{"file": path, "content": text}``, sorted by path.
-        masked: the paths of those in which something was masked.
-        secret: the paths of the files that are left out because their names speak of secrets.
-        dropped: the paths of the files that are left out because there is no room, or they are no text.
+        files: each as ``{"file": path, "content": text}``, sorted by path.
+        masked: the paths of the files in which something was masked.
+        secret: the paths of the files that are left out because their names suggest secrets.
+        dropped: the paths of the files that are left out because there is no room for them, or they are no text.
     """
 
     files: list[dict[str, str]]
@@ -42,10 +42,10 @@ class Context(NamedTuple):
 
 
 def requirements(root: str) -> str:
-    """The text of the requirements, which say what is expected independently of the code.
+    """The text of the requirements, which say what is expected, independently of the code.
 
     Raises:
-        Refusal: ``requirements-missing``: there is no such file, or it is too long, blank or no UTF-8.
+        Refusal: ``requirements-missing``: there is no such file, or it is too long, blank or not UTF-8.
     """
     try:
         data = safe_files.read_file(root, REQUIREMENTS_FILE, MAX_BYTES)
@@ -69,10 +69,10 @@ def requirements(root: str) -> str:
 
 
 def collect(root: str, wanted: str) -> Context:
-    """Collect the source and test files that workers are shown. The same project gives the same files.
+    """Collect the source and test files that a worker gets to see. The same project gives the same files.
 
-    When there is no room for all, the files whose paths share the most words with ``wanted`` come first, a source and
-    a test in turn. A file that does not fit is left out whole.
+    If there is no room for all, the files whose paths share the most words with ``wanted`` come first, source files and
+    test files in turn. A file that does not fit is left out whole.
 
     Args:
         root: the project.
@@ -86,7 +86,7 @@ def collect(root: str, wanted: str) -> Context:
     secret = [path for path in code if any(map(_SECRET_NAME.fullmatch, path.split("/")))]
     shown = sorted(set(code) - set(secret))
     shown.sort(key=lambda path: -len(words.intersection(tokens.terms(path))))
-    guess = frameworks.framework(frameworks.UNKNOWN)  # a polyglot project has tests of other frameworks too
+    guess = frameworks.framework(frameworks.UNKNOWN)  # a project of several languages has tests of other frameworks too
     tests = [path for path in shown if is_test(path, guess)]
     others = [path for path in shown if not is_test(path, guess)]
     files: dict[str, str] = {}
@@ -112,7 +112,7 @@ def collect(root: str, wanted: str) -> Context:
 
 
 def _read(root: str, path: str, room: int) -> str | None:
-    """A file's text, or ``None`` when it is too long, no text, or cannot be read safely."""
+    """A file's text; ``None`` if it is too long, is no text, or cannot be read safely."""
     try:
         if os.lstat(os.path.join(root, path)).st_size > room:
             return None
@@ -125,5 +125,5 @@ def _read(root: str, path: str, room: int) -> str | None:
 
 
 def is_test(path: str, framework: Framework) -> bool:
-    """Whether a path is a test's, by the rules of the frameworks that we know, or by those of the project's own."""
+    """Whether a path is a test file's, by the rules of any known framework or of the project's own."""
     return union.is_test_file(path) or framework.is_test_file(path)

@@ -1,11 +1,11 @@
-"""``generate``: an architect, up to twelve authors and an independent reviewer propose tests, which are staged.
+"""``generate``: an architect, up to twelve authors and an independent reviewer propose tests. They are staged.
 
 ::
 
     requirements, context, memory -> architect -> authors -> reviewer -> candidate
                                      (memory)     (memory)   (no memory)
 
-Memory advises those who propose. The reviewer is told nothing of it, and it never decides what is accepted.
+The memory advises the architect and the authors. The reviewer does not see it, and it never decides what is accepted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 128 << 10
 _ARCHITECT = {"limit": 5, "max_chars": 12_000}
 _AUTHOR = {"limit": 3, "max_chars": 8_000}
 
-#: What to do when no agent is configured.
+#: The message when no agent is configured.
 ASK_FOR_AGENT = (
     f"agent in {settings.CONFIG_FILE} is missing; allowed: the arguments of a command that reads a request from "
     'standard input and writes its answer to standard output, such as ["python3", "tools/worker.py"]'
@@ -46,14 +46,14 @@ Tell = Callable[[str], None]
 
 
 class Order(NamedTuple):
-    """What a generation starts from.
+    """What a generation starts with.
 
     Attributes:
         settings: the project's configuration.
         provenance: the project's provenance before any worker is asked.
-        requirements: the text that tests are derived from.
-        context: what workers are shown of the project.
-        learning: what the memory says to the architect.
+        requirements: the text from which tests are derived.
+        context: the files of the project that workers get to see.
+        learning: the memory's answer for the architect.
     """
 
     settings: Settings
@@ -67,17 +67,17 @@ class Order(NamedTuple):
         return request("architect", {**self.shared(), "learning": self.learning})
 
     def shared(self) -> Json:
-        """The part that every request has."""
+        """The keys that every request has."""
         return {"requirements": self.requirements, "context": self.context.files}
 
 
 class Task(NamedTuple):
-    """One of the architect's tasks, and what its author made of it.
+    """A task that the architect set, and its author's result.
 
     Attributes:
-        subject: the file of the context that it is about.
+        subject: the file of the context that the task is about.
         files: the paths of the tests that its author proposed.
-        learning: what the memory said to its author.
+        learning: the memory's answer for its author.
     """
 
     subject: str
@@ -92,7 +92,7 @@ class Generation(NamedTuple):
         id: the candidate's id.
         tasks: the architect's tasks, in its order.
         review: the reviewer's ``accepted``, ``findings`` and ``oracle``.
-        order: what it started from.
+        order: what it started with.
     """
 
     id: str
@@ -107,7 +107,7 @@ def request(role: str, body: Json) -> Json:
 
 
 def prepare(root: str) -> Order:
-    """Collect what workers are told, and take the project's provenance.
+    """Take the project's provenance, and collect what workers need to know.
 
     Raises:
         Refusal: ``requirements-missing``, ``context-missing``.
@@ -130,7 +130,7 @@ def run(root: str, order: Order, tell: Tell) -> Generation:
 
     Raises:
         Refusal: no agent is configured, a worker failed or gave a wrong answer, or the project has changed since
-            :func:`prepare`. The text names the role, the field and the rule, and where the answers are kept.
+            :func:`prepare`. The text names the role, the field and the rule, and the folder with the answers.
         Unusable: ``configuration-invalid``.
     """
     if not order.settings.agent:
@@ -171,9 +171,9 @@ def _generate(root: str, order: Order, workers: Workers, tell: Tell) -> Generati
 def _ask_authors(
     root: str, order: Order, workers: Workers, tasks: list[Json], tell: Tell
 ) -> list[tuple[list[Json], Json]]:
-    """For each task its author's files, and what the memory said to the author.
+    """For each task its author's files, and the memory's answer for the author.
 
-    After a failure no further author is asked; those at work still finish.
+    After a failure no further author is asked. Those at work still finish.
     """
     framework = frameworks.of_project(root, order.settings)
 
@@ -214,13 +214,13 @@ def _check_file(root: str, framework: Framework, name: str, position: int, file:
 
 
 def _check_together(done: list[tuple[list[Json], Json]]) -> None:
-    """Refuse files that do not go together, in the name of the first author whose files do not fit the earlier ones."""
+    """Refuse files that do not fit together. The message names the first author whose files do not fit earlier ones."""
     paths: list[str] = []
     for number, (files, _) in enumerate(done, 1):
         for position, file in enumerate(files):
             paths.append(file["path"])
             try:
-                patch.check_doubles(paths)
+                patch.check_duplicates(paths)
             except Refusal as refused:
                 where = f"author {number}: files[{position}].path"
                 raise Refusal("worker-answer-invalid", f"{where}: {refused.detail}") from None
@@ -235,16 +235,16 @@ def _wrong(name: str, was: str, allowed: str) -> Refusal:
 
 
 def recall_about(root: str, *about: str, limit: int, max_chars: int) -> Json:
-    """What the memory says about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
+    """The memory's answer about several texts, as ``schemas/answer.schema.json`` describes it. It never raises."""
     try:
         return ask(root, query_of(*about), limit, max_chars).to_dict()
-    except Exception as error:  # memory is advice: no fault of it stops a generation
+    except Exception as error:  # memory is advice, so no failure of it stops a generation
         warnings = [GENERAL_WARNING, f"Recall failed: {type(error).__name__}"]
         return {"records": [], "advisoryOnly": True, "retrieval": "deterministic-lexical", "warnings": warnings}
 
 
 def query_of(*about: str) -> str:
-    """One query made of several texts. Long ones are cut, so that each has its share of the room."""
+    """One query made of several texts. Long texts are cut, so that each gets its share of the query's length."""
     room = MAX_QUERY_CHARACTERS - (len(about) - 1)
     cut = dict.fromkeys(range(len(about)), "")
     by_length = sorted(cut, key=lambda at: canonical.utf16_length(about[at]))
@@ -256,7 +256,7 @@ def query_of(*about: str) -> str:
 
 
 def _recalled(learning: Json) -> str:
-    """What the memory says to a worker, in a few words."""
+    """The memory's answer for a worker, in a few words."""
     if "reason" in learning:
         return f"nothing recalled: {learning['reason']}"
     count = len(learning["records"])
@@ -264,7 +264,7 @@ def _recalled(learning: Json) -> str:
 
 
 def to_dict(made: Generation) -> Json:
-    """A generation as JSON is printed of it."""
+    """A generation as JSON, as ``generate --json`` prints it."""
     return {
         "id": made.id,
         "tasks": [
@@ -282,6 +282,6 @@ def to_dict(made: Generation) -> Json:
 
 
 def _summary(learning: Json) -> Json:
-    """What the memory said to a worker: which episodes, and how they were found or why none was."""
+    """The memory's answer for a worker in short: the episodes' ids, and how they were found or why there are none."""
     ids = [record["id"] for record in learning["records"]]
     return {"records": ids, **{key: learning[key] for key in ("retrieval", "reason") if key in learning}}

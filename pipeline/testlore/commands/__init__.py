@@ -1,13 +1,13 @@
-"""The commands, one a file: arguments in, one call, an answer out.
+"""The commands, one in each file: arguments in, one call, an answer out.
 
 A command's module has
 
-- ``HELP``: what it does, in one line;
-- ``EXAMPLES``: one or two command lines, with which ``--help`` ends;
-- ``add_arguments(parser)``: adds what it takes beside ``--root``;
-- ``run(arguments)``: does it, and returns the exit status. What takes long to import is imported there.
+- ``HELP``: what the command does, in one line;
+- ``EXAMPLES``: one or two command lines, which ``--help`` shows at its end;
+- ``add_arguments(parser)``: adds the arguments; ``--root`` is there already;
+- ``run(arguments)``: runs the command and returns the exit status. It imports whatever takes long to import.
 
-One more command is one more such module, and its name in :data:`NAMES`.
+To add a command, write such a module and add its name to :data:`NAMES`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ NAMES = (
 
 
 class Answer(NamedTuple):
-    """What a command answers.
+    """The answer of a command.
 
     Attributes:
         value: what ``--json`` prints.
         text: the same for people, without a final newline.
-        notes: what goes to standard error besides.
+        notes: further lines for standard error.
         status: the exit status: 0 answered, 1 the candidate or the memory is not as it must be, 2 the call is wrong.
     """
 
@@ -51,7 +51,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
-    """Do the work of a command, print what it answers or why it was refused, and return the exit status.
+    """Run a command, print its answer or why it was refused, and return the exit status.
 
     Raises:
         OSError: the answer cannot be written.

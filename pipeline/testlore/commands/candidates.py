@@ -1,4 +1,4 @@
-"""``testlore candidates``: what is staged, its state, and why it was rejected."""
+"""``testlore candidates``: list the staged candidates, their states, and why they were rejected."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from testlore.commands import Answer, add_json, respond
 if TYPE_CHECKING:
     import argparse
 
-HELP = "list what is staged, its state, and why it was rejected"
+HELP = "list the staged candidates, their states, and why they were rejected"
 EXAMPLES = ("testlore candidates", "testlore candidates --json")
 
 _WHY_COLUMNS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the output's form."""
+    """Add the output format."""
     add_json(parser)
 
 

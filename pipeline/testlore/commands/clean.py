@@ -14,13 +14,13 @@ EXAMPLES = ("testlore clean --dry-run", "testlore clean")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add whether anything is really removed."""
+    """Add the output format and the dry run."""
     add_json(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only name what would be removed")
+    parser.add_argument("--dry-run", action="store_true", help="only list what would be removed")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Remove what is ours in the cache's folder, and print its names."""
+    """Remove our files from the cache's folder, and print their names."""
     return respond(lambda: _answer(arguments.root, dry_run=arguments.dry_run), as_json=arguments.json)
 
 

@@ -1,4 +1,4 @@
-"""``testlore doctor``: what is installed, which engine answers, and what to do if none does."""
+"""``testlore doctor``: check what is installed, which engine answers, and what to do if none does."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMNS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the output's form."""
+    """Add the output format."""
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Examine the project, print what was found, and return the exit status that a recall would end with."""
+    """Examine the project, print the findings, and return the exit status of a recall."""
     return respond(lambda: _answer(arguments.root), as_json=arguments.json)
 
 
@@ -39,7 +39,7 @@ def _answer(root: str) -> Answer:
 
 
 def _wrapped(finding: Finding) -> str:
-    """The text and the advice in lines. No word of the advice is broken, since it may be a command to copy."""
+    """The text and the advice, wrapped. No word of the advice is broken, since it may be a command to copy."""
     import textwrap
 
     lines = textwrap.wrap(finding.text, _COLUMNS, break_on_hyphens=False)

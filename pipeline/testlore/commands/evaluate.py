@@ -15,7 +15,7 @@ EXAMPLES = ("testlore evaluate --repo .", "testlore evaluate --repo ../other --c
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the repository and the chart."""
-    parser.add_argument("--repo", required=True, metavar="DIR", help="a local git repository; nothing of it is run")
+    parser.add_argument("--repo", required=True, metavar="DIR", help="a local git repository; nothing in it is run")
     add_json(parser)
     parser.add_argument(
         "--chart", metavar="FILE", help="draw recall at 1 to 20 into a .png or .svg file; needs the extra plot"

@@ -1,4 +1,4 @@
-"""``testlore export``: counts of the memory, without anything that could identify a project."""
+"""``testlore export``: print counts of the memory, with nothing that could identify a project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = ("testlore export", "testlore export --json > counts.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the output's form."""
+    """Add the output format."""
     add_json(parser)
 
 

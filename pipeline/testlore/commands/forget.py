@@ -1,4 +1,4 @@
-"""``testlore forget``: remove episodes because a person says so."""
+"""``testlore forget``: remove episodes because a person asks for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testlore.commands import Answer, add_json, respond
 if TYPE_CHECKING:
     import argparse
 
-HELP = "remove episodes because a person says so"
+HELP = "remove episodes because a person asks for it"
 EXAMPLES = ('testlore forget 0781e554 --why "it was a trial"',)
 
 _SHORT_ID = 12

@@ -1,4 +1,4 @@
-"""The formats in which ``recall`` prints its answer. One more format is one more entry in :data:`FORMATS`."""
+"""The formats in which ``recall`` prints its answer. To add one, add an entry to :data:`FORMATS`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Format(NamedTuple):
     """An output format.
 
     Attributes:
-        render: turns an answer and its budget in UTF-16 code units into the text to print, with its final newline.
-            The text is empty when the format has no way to say why nothing was recalled.
-        has_warnings: whether the text holds the answer's warnings. If not, they go to standard error.
+        render: turns an answer and its budget, in UTF-16 code units, into the text to print, with a final newline. The
+            text is empty when nothing could be recalled and the format cannot say why.
+        has_warnings: whether the text contains the answer's warnings. If not, they go to standard error.
     """
 
     render: Callable[[RecallResult, int], str]
@@ -26,12 +26,12 @@ class Format(NamedTuple):
 
 
 def to_json(value: Any) -> str:
-    """A value as one line of compact JSON, with its newline. Every command prints its JSON so."""
+    """A value as one line of compact JSON with its newline, as every command prints it."""
     return canonical.dumps(value) + "\n"
 
 
 def _json(result: RecallResult, max_chars: int) -> str:
-    return to_json(result.to_dict())  # the stage has cut it to the budget
+    return to_json(result.to_dict())  # it was cut to the budget before
 
 
 def _table(result: RecallResult, max_chars: int) -> str:
@@ -59,7 +59,7 @@ def get(name: str) -> Format:
     """The format of this name.
 
     Raises:
-        Unusable: ``call-invalid``: there is none.
+        Unusable: ``call-invalid``: there is no such format.
     """
     found = FORMATS.get(name)
     if found is None:

@@ -16,7 +16,7 @@ EXAMPLES = ("testlore generate", "testlore generate --validate")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add whether the candidate is validated at once."""
+    """Add the option to validate at once, and the output format."""
     parser.add_argument("--validate", action="store_true", help="validate and remember the candidate at once")
     add_json(parser)
 
@@ -59,6 +59,6 @@ def _answer(root: str, *, validate: bool) -> Answer:
 
 
 def _left_out(context: Mapping[str, list[Any]]) -> list[str]:
-    """What the agent was not shown, a line a reason."""
-    reasons = {"masked": "masked in", "secret": "not shown, as their names speak of secrets", "dropped": "not shown"}
+    """What the agent was not shown, one line for each reason."""
+    reasons = {"masked": "masked in", "secret": "not shown, because of their names", "dropped": "not shown"}
     return [f"  {reason}: {', '.join(context[key])}" for key, reason in reasons.items() if context[key]]

@@ -1,4 +1,4 @@
-"""``testlore learn``: what several episodes have in common."""
+"""``testlore learn``: show what several episodes have in common."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT_ID = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the output's form."""
+    """Add the output format."""
     add_json(parser)
 
 

@@ -16,7 +16,7 @@ EXAMPLES = ("testlore mcp --root /path/to/the/project",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the server may start."""
+    """Add the option that says what the server may start."""
     parser.add_argument(
         "--project-commands",
         action="store_true",
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stdin is None:
         output.tell("call-invalid: standard input is closed")
         return 2
-    output.write("")  # fails here, and not in the protocol, when standard output is closed
+    output.write("")  # fails now when standard output is closed, and not later inside the protocol
     try:
         server.serve(arguments.root, project_commands=arguments.project_commands)
     except Unusable as unusable:

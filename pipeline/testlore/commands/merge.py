@@ -1,4 +1,4 @@
-"""``testlore merge``: take another worktree's memory into this one's."""
+"""``testlore merge``: add another worktree's memory to this one's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testlore.commands import Answer, add_json, respond
 if TYPE_CHECKING:
     import argparse
 
-HELP = "take another worktree's memory into this one's"
+HELP = "add another worktree's memory to this one's"
 EXAMPLES = ("testlore merge --from ../other-worktree",)
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Merge, and print how many episodes came in."""
+    """Merge, and print how many episodes were added."""
     return respond(lambda: _answer(arguments.root, arguments.source), as_json=arguments.json)
 
 
@@ -28,5 +28,5 @@ def _answer(root: str, source: str) -> Answer:
     from testlore.memory.merge import merge
 
     counts = merge(root, source)
-    text = f"{counts.added} episodes added, {counts.known} known before, {counts.dropped} left for want of room; "
+    text = f"{counts.added} episodes added, {counts.known} known before, {counts.dropped} dropped for lack of room; "
     return Answer(counts._asdict(), f"{text}{counts.total} in memory")

@@ -1,6 +1,6 @@
-"""The one place that prints: answers to standard output, everything else that a person should know to standard error.
+"""The one module that prints: answers to standard output, and everything else to standard error.
 
-Both are the streams that Python was started with. doit puts its own in place of ``sys.stdout`` while a task runs.
+It uses the streams with which Python was started, since doit replaces ``sys.stdout`` while a task runs.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import os
 import sys
 from typing import TextIO
 
-#: The ``errno`` of each failure that means that the answer could not be written.
+#: The ``errno`` of each error that means: the answer could not be written.
 ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 _BAR_COLUMNS = 40
 
 
 def write(text: str) -> None:
-    """Write an answer to standard output, in UTF-8 whatever the locale says.
+    """Write an answer to standard output, in UTF-8 whatever the locale is.
 
     Raises:
         OSError: it cannot be written: standard output is closed, the disk is full, or nobody reads the pipe.
@@ -36,9 +36,9 @@ def tell(message: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write lines to standard error, without the characters that a terminal would act on.
+    """Write lines to standard error, without control characters.
 
-    It never raises: an answer does not fail because a warning cannot be written.
+    It never raises, since an answer must not fail because a warning cannot be written.
     """
     from testlore.commands.renderers.terminal import printable
 
@@ -46,7 +46,7 @@ def warn(text: str) -> None:
 
 
 def progress(done: int, of: int) -> None:
-    """Show on standard error how much is done: as a bar on a terminal, elsewhere as a line for every tenth."""
+    """Show on standard error how much is done: as a bar on a terminal, elsewhere as a line after every tenth."""
     if _is_terminal():
         bar = "#" * (done * _BAR_COLUMNS // of)
         write_error(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}" + ("\n" if done == of else ""))
@@ -55,23 +55,23 @@ def progress(done: int, of: int) -> None:
 
 
 def flush() -> None:
-    """Write what standard output still holds back.
+    """Write what standard output has buffered.
 
     Raises:
-        OSError: as :func:`write`.
+        OSError: as in :func:`write`.
     """
     if sys.__stdout__ is not None and not sys.__stdout__.closed:
         sys.__stdout__.flush()
 
 
 def discard() -> None:
-    """Send what standard output still holds back to nowhere, since Python would fail to write it at its end."""
+    """Throw away what standard output has buffered. Otherwise Python would try to write it at exit, and fail."""
     if sys.__stdout__ is not None and not sys.__stdout__.closed:
         _discard(sys.__stdout__)
 
 
 def write_error(text: str) -> None:
-    """Write text to standard error as it is. It never raises, as :func:`warn`."""
+    """Write text to standard error as it is. Like :func:`warn`, it never raises."""
     stream = sys.__stderr__  # it escapes the characters that its encoding lacks
     if stream is None or stream.closed:
         return

@@ -21,7 +21,7 @@ _BEGIN = "There is no memory here yet. It begins with the first test candidate t
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the query and how it is answered."""
+    """Add the query, the output format and the limits."""
     query = parser.add_mutually_exclusive_group(required=True)
     query.add_argument("words", nargs="?", metavar="QUERY", help="what the next test is about, in quotes")
     query.add_argument("--query", metavar="QUERY", help="the same as an option")
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how long the answer may be, {call.MIN_MAX_CHARS}-{call.MAX_MAX_CHARS} characters; "
         f"default: {call.DEFAULT_MAX_CHARS}",
     )
-    parser.add_argument("--explain", action="store_true", help="show how each record's score comes about")
+    parser.add_argument("--explain", action="store_true", help="show how each record's score is computed")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     query = arguments.words if arguments.query is None else arguments.query
     limit, max_chars = call.number(arguments.limit), call.number(arguments.max_chars)
     opening = None
-    with contextlib.suppress(Unusable):  # what is wrong with the call, `ask` says
+    with contextlib.suppress(Unusable):  # `ask` reports what is wrong with the call
         call.check(query, limit, max_chars)
         from testlore.stages.configuration import start_early
 
@@ -64,11 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def show(result: RecallResult, form: str, max_chars: object) -> None:
-    """Print an answer to standard output, and to standard error what a person should know besides.
+    """Print an answer to standard output, and further messages for a person to standard error.
 
     Args:
         form: a key of :data:`testlore.commands.formats.FORMATS`.
-        max_chars: the budget of the text, in UTF-16 code units; any value where the call was refused.
+        max_chars: the budget of the text, in UTF-16 code units; any value if the call was refused.
 
     Raises:
         Unusable: ``call-invalid``: there is no such format.

@@ -17,7 +17,7 @@ _MAX_PATCH_BYTES = 128 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the patch."""
+    """Add the output format and the patch."""
     add_json(parser)
     parser.add_argument("patch", metavar="PATCH", help="a JSON file; - for standard input")
 
@@ -46,7 +46,7 @@ def _answer(root: str, name: str) -> Answer:
 
 
 def _read(name: str) -> bytes:
-    """The patch's bytes, and at most one more than are allowed."""
+    """The patch's bytes, at most one more than is allowed."""
     if name != "-":
         with open(name, "rb") as file:
             return file.read(_MAX_PATCH_BYTES + 1)

@@ -18,7 +18,7 @@ _SHORT_ID = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the candidate."""
+    """Add the output format and the candidate."""
     add_json(parser)
     parser.add_argument("id", metavar="ID", help="a candidate, as testlore stage printed it")
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def answer_of(validation: Validation) -> Answer:
-    """A validation as it is printed."""
+    """The answer for a validation."""
     value = {
         "id": validation.id,
         "outcome": validation.outcome,

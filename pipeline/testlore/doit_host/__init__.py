@@ -1,1 +1,1 @@
-"""What our tasks need of doit itself: variables of the command line, actions, a reporter, and doit's database."""
+"""How our tasks use doit: the variables of its command line, the actions, and its configuration."""

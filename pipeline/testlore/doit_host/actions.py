@@ -1,4 +1,4 @@
-"""The actions of our tasks, and the one session of a run of doit that they share."""
+"""The actions of our tasks, and the session that they share in a run of doit."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from testlore.stages.clean import clean as clean_cache
 from testlore.stages.once import Once
 from testlore.stages.session import Session
 
-#: The tasks of the graph, each after the one before it.
+#: The tasks of the graph, in their order.
 GRAPH = ("validate", "key", "embed", "index", "query", "recall")
 
-_BEFORE = "before"  # the argument in which an action gets the values of the task before it
-_OURS = "testlore"  # the value by which a task of this graph is known
+_BEFORE = "before"  # the argument by which an action gets the values of the task before it
+_OURS = "testlore"  # the key in a task's values by which we know that it is ours
 _NO_FAILURE = {"ruvector-disabled", "ruvector-empty-scope-or-query"}
 _DEFAULTS = {"limit": call.DEFAULT_LIMIT, "max_chars": call.DEFAULT_MAX_CHARS, "explain": 0}
 
@@ -39,7 +39,7 @@ def _begin() -> Session:
     """The session of this run of doit.
 
     Raises:
-        Unusable: ``call-invalid``: a wrong call is refused here, before anything is started for it.
+        Unusable: ``call-invalid``: a wrong call is refused before anything is started.
     """
     query = doit.get_var("query")
     wrong = variables.problem(near_misses_only=query is None)
@@ -48,7 +48,7 @@ def _begin() -> Session:
     if query is not None:
         _asked()
     begun = Session(existing_folder(variables.root()), query)
-    atexit.register(begun.close)  # a run may end before the engine that was started early is asked
+    atexit.register(begun.close)  # a run may end before it asks the engine that was started early
     return begun
 
 
@@ -56,7 +56,7 @@ session = Once(_begin)
 
 
 def _asked() -> call.Call:
-    """What the command line asks.
+    """The call of the command line, checked.
 
     Raises:
         Unusable: ``call-invalid``.
@@ -67,12 +67,12 @@ def _asked() -> call.Call:
 
 
 def after(name: str) -> Task:
-    """What orders a task after another one, and hands the other one's values to its action."""
+    """The keys that order a task after another one, and pass the other one's values to its action."""
     return {"task_dep": [name], "getargs": {_BEFORE: (name, None)}}
 
 
 def stage(name: str, work: Callable[[Session], object]) -> Callable[..., ActionResult]:
-    """A stage as an action. What it cannot deliver is its value, not its failure."""
+    """A stage as an action. When the stage fails, the action succeeds and its value says why."""
 
     def action(before: Mapping[str, Any] | None = None) -> ActionResult:
         wrong = variables.problem(near_misses_only=True) or _foreign(name, before)
@@ -89,7 +89,7 @@ def stage(name: str, work: Callable[[Session], object]) -> Callable[..., ActionR
 
 
 def _foreign(name: str, before: Mapping[str, Any] | None) -> str:
-    """What is wrong with a graph in which a host's own task took the place of one of ours."""
+    """The message when a host's own task has replaced the one before this; empty when it has not."""
     if name == GRAPH[0] or (before or {}).get(_OURS):
         return ""
     replaced = GRAPH[GRAPH.index(name) - 1]
@@ -113,18 +113,18 @@ def proved(question: Callable[[Session], bool]) -> Callable[[], bool]:
 
 
 def _existing(*paths: str) -> list[str]:
-    """Those that doit can depend on; where one cannot be read, the stage that needs it says so."""
+    """Those of these files that doit can depend on. If one cannot be read, the stage that needs it reports it."""
     return [path for path in paths if os.path.isfile(path) and os.access(path, os.R_OK)]
 
 
 def inputs() -> list[str]:
-    """What every stage depends on: the configuration and the canonical store, where they exist."""
+    """The files that every stage depends on: the configuration and the canonical store, if they exist."""
     root = variables.root()
     return _existing(os.path.join(root, settings.CONFIG_FILE), os.path.join(root, store.INDEX_FILE))
 
 
 def in_cache(*names: str) -> list[str]:
-    """Targets in the derived cache; none where no native index is wanted, since then nothing is made there."""
+    """Targets in the derived cache; none if no native index is wanted, since nothing is made there then."""
     try:
         session().engine()
         return [session().cache.path(name) for name in names]
@@ -142,7 +142,7 @@ def index_files() -> list[str]:
 
 
 def watched() -> list[str]:
-    """The files of the SDK and of the embedding provider: when one changes, there is another key."""
+    """The files of the SDK and of the embedding provider. A change in one may change the key."""
     try:
         begun = session()
         return _existing(*begun.sdk().files, *begun.provider().files(begun.root, begun.settings()))
@@ -151,7 +151,7 @@ def watched() -> list[str]:
 
 
 def index(before: Mapping[str, Any] | None = None) -> ActionResult:
-    """Build the index. When nobody asks a question, as in CI, what prevents it is a failure to be seen."""
+    """Build the index. Without a question, as in CI, the action fails when the index cannot be built."""
     outcome = stage("index", Session.index)(before)
     if not isinstance(outcome, dict) or doit.get_var("query") is not None:
         return outcome
@@ -169,7 +169,7 @@ def index(before: Mapping[str, Any] | None = None) -> ActionResult:
 
 
 def clean(dryrun: bool) -> None:
-    """Remove the derived cache, and nothing else; doit itself would end with 0 whatever happens here."""
+    """Remove the derived cache, and nothing else. It ends the process when that fails; doit would end with 0."""
     try:
         names = clean_cache(variables.root(), dry_run=dryrun)
     except (Fallback, Unusable, OSError) as failure:
@@ -182,7 +182,7 @@ def clean(dryrun: bool) -> None:
 def recall(task: Any, before: Mapping[str, Any] | None = None) -> ActionResult:
     """Answer the question, and print the answer."""
     if doit.get_var("query") is None and task.name not in sys.argv:
-        return None  # a host's plain `doit` runs every task, and asked nothing
+        return None  # a host's plain `doit` runs every task without asking a question
     wrong = variables.problem(["query"]) or _foreign("recall", before)
     form, budget = doit.get_var("format", formats.DEFAULT), call.DEFAULT_MAX_CHARS
     try:
@@ -205,7 +205,7 @@ def command(name: str, **options: str) -> Task:
     """A command of ``testlore`` as a task.
 
     Args:
-        options: the command's option for each variable that it takes.
+        options: the variables that the task takes, and the command's option for each.
     """
 
     def action() -> ActionResult:
@@ -233,11 +233,11 @@ def command(name: str, **options: str) -> Task:
 
 
 def of_checkout(*argv: str, options: Sequence[str] = ()) -> Callable[[], ActionResult]:
-    """A Python command of the checkout that this is run from, as an action: its exit status ends doit.
+    """A Python command in this repository as an action. Its exit status ends doit.
 
     Args:
-        argv: the command's arguments, as after ``python``.
-        options: the variables that it takes, each as an option of that name.
+        argv: the command, as after ``python``.
+        options: the variables that the task takes. Each is passed on as the option of that name.
     """
 
     def action() -> ActionResult:

@@ -1,4 +1,4 @@
-"""doit's own configuration: where its database is, and a reporter that leaves standard output to the answer."""
+"""The configuration of doit: where its own database is, and a reporter that keeps standard output for the answer."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PROBE_BYTES = 1 << 16
 
 
 class Reporter(ConsoleReporter):  # type: ignore[misc]
-    """doit's console reporter on standard error: standard output is the answer's."""
+    """doit's console reporter, on standard error instead of standard output."""
 
     def write(self, text: str) -> None:
-        """Write progress where it does not mix with the answer."""
+        """Write progress to standard error, so that standard output is the answer alone."""
         if self.outstream is sys.stdout:
             output.write_error(text)
         else:
@@ -47,7 +47,7 @@ def doit_config(session: Callable[[], Session], default_tasks: Sequence[str]) ->
 
 
 def _dep_file(begin: Callable[[], Session]) -> str:
-    """Find doit's own database: in the project's derived cache, or in memory where none can or should be there."""
+    """The path of doit's own database: in the derived cache, or in memory if it cannot or should not be there."""
     commands = {command.get_name() for command in DoitMain.DOIT_CMDS} - {"run"}
     try:
         session = begin()
@@ -69,10 +69,10 @@ def _dep_file(begin: Callable[[], Session]) -> str:
 
 
 def _make_room(path: str) -> None:
-    """Make the database's folder, and see that it takes a file: a full disk would leave doit a broken database.
+    """Make the database's folder, and check that it takes a file. On a full disk, doit would leave a broken database.
 
     Raises:
-        OSError: it does not.
+        OSError: it takes none.
     """
     os.makedirs(os.path.dirname(path), exist_ok=True)
     probe = f"{path}-probe-{os.getpid()}"
@@ -85,7 +85,7 @@ def _make_room(path: str) -> None:
 
 
 def _is_readable(path: str) -> bool:
-    """Whether the database at ``path``, which may be new, is one that doit can use."""
+    """Whether doit can use the database at ``path``, which may not exist yet."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()

@@ -1,4 +1,4 @@
-"""The variables of doit's command line, and what an action returns to end doit."""
+"""The variables of doit's command line, and the values by which an action ends doit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from doit.exceptions import TaskError, TaskFailed
 
 from testlore.commands import output
 
-#: Every variable that one of our tasks takes, those of this repository's own dodo.py too.
+#: Every variable of our tasks, and of the tasks in this repository's own dodo.py.
 VARIABLES = (
     *("query", "root", "format", "limit", "max_chars", "explain"),
     *("repo", "chart", "source", "validate", "runtime", "sdk_root", "check"),
@@ -24,23 +24,23 @@ ActionResult = Any
 
 
 def root() -> str:
-    """The project's root: the variable ``root``, from where doit was called, or else the current folder."""
+    """The project's root: the variable ``root``, relative to where doit was called; by default the current folder."""
     given = doit.get_var("root")
     return os.getcwd() if given is None else from_here(given)
 
 
 def from_here(path: str) -> str:
-    """A path of the command line, which is relative to the folder that doit was called in."""
+    """A path of the command line, which is relative to the folder in which doit was called."""
     return os.path.join(doit.get_initial_workdir() or os.getcwd(), path)
 
 
 def problem(required: Sequence[str] = (), *, near_misses_only: bool = False) -> str:
-    """What is wrong with the variables of the command line, whose names doit itself does not check; or nothing.
+    """What is wrong with the variables of the command line, or empty. doit itself does not check their names.
 
     Args:
-        required: variables that must be given.
-        near_misses_only: whether to refuse only what looks like a slip of the pen. A host project may have variables
-            of its own.
+        required: the variables that must be given.
+        near_misses_only: whether to refuse only unknown names that look like typing errors. A host project may have
+            variables of its own.
     """
     for argument in sys.argv[1:]:
         name, equals, _ = argument.partition("=")
@@ -61,11 +61,11 @@ _EXAMPLES = {
 
 
 def refused(why: str) -> TaskError:
-    """What an action returns when its call is wrong; doit then ends with 2."""
+    """The value of an action whose call is wrong. doit then ends with 2."""
     output.tell(f"call-invalid: {why}")
     return TaskError("", report=False)
 
 
 def ended(status: int) -> ActionResult:
-    """What an action returns to end doit with this exit status; what is neither 0 nor 2 ends it with 1."""
+    """The value of an action that ends doit with this exit status. Any status but 0 and 2 becomes 1."""
     return {0: None, 2: TaskError("", report=False)}.get(status, TaskFailed("", report=False))

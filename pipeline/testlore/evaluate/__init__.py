@@ -1,6 +1,6 @@
 """Measures how well recall finds the right episode, on a git history.
 
-Each question is a commit's subject; the right answer is the tests that this commit added, among those of up to 200
+Each question is a commit's subject. The right answer is the tests that this commit added, among those of up to 200
 commits. The questions go through the real stages, in a disposable project.
 """
 
@@ -25,15 +25,15 @@ from testlore.stages.session import Session
 MRR_AT = 10
 RECALL_AT = (1, 5, 20)
 
-#: It is called with the number of steps that are done, and of all steps.
+#: Called with the number of finished steps and the number of all steps.
 Progress = Callable[[int, int], None]
 
 
 class Figures(NamedTuple):
-    """How well one way to rank finds the right answers.
+    """How well one ranking finds the right answers.
 
     Attributes:
-        name: the way to rank.
+        name: the ranking.
         ranks: the rank of each right answer, from 1; 0 where it is not among the first 20.
         reason: why it could not be measured, a fallback word with its hint; or empty.
     """
@@ -43,13 +43,13 @@ class Figures(NamedTuple):
     reason: str = ""
 
     def mrr(self) -> float | None:
-        """The mean reciprocal rank at 10, 0 to 1; a right answer after the tenth place counts as 0."""
+        """The mean reciprocal rank at 10, from 0 to 1. A right answer after the tenth place counts as 0."""
         if not self.ranks:
             return None
         return sum(1 / rank for rank in self.ranks if 0 < rank <= MRR_AT) / len(self.ranks)
 
     def recall_at(self, k: int) -> float | None:
-        """The part of the questions whose right answer is among the first ``k``, 0 to 1."""
+        """The fraction of the questions whose right answer is among the first ``k`` records, from 0 to 1."""
         if not self.ranks:
             return None
         return sum(0 < rank <= k for rank in self.ranks) / len(self.ranks)
@@ -63,7 +63,7 @@ class Evaluation(NamedTuple):
         head: the newest commit of the history.
         commits: the commits that the questions come from, newest first.
         dimensions: the length of the native vectors.
-        figures: one for each way to rank.
+        figures: those of each ranking.
     """
 
     repository: str
@@ -115,7 +115,7 @@ def _shown(value: float | None) -> str:
 
 
 def measure(repository: str, root: str, progress: Progress = lambda done, of: None) -> Evaluation:
-    """Measure every way to rank on the history of a repository. Nothing of the repository is run.
+    """Measure every ranking on the history of a repository. Nothing in the repository is run.
 
     Args:
         repository: a folder that git knows.
@@ -161,7 +161,7 @@ class _Steps:
 
 
 def _settings(root: str) -> Settings:
-    """The project's settings, with an embedding command that starts in any folder.
+    """The project's settings, with absolute paths in the embedding command, so that it starts in any folder.
 
     Raises:
         Unusable: ``configuration-invalid``.
@@ -201,7 +201,7 @@ def _through_stages(
 
 
 def _rank(scores: Sequence[float], right: int) -> int:
-    """The rank of a document by these scores, the newer first among equals; 0 for a score of 0 or a rank above 20."""
+    """The rank of a document by these scores, newer first among equals; 0 for a score of 0 or a rank above 20."""
     if scores[right] <= 0:
         return 0
     better = sum(score > scores[right] or (score == scores[right] and n < right) for n, score in enumerate(scores))

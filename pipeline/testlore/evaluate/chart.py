@@ -1,4 +1,4 @@
-"""Draws recall at 1 to 20 of each way to rank."""
+"""Draws recall at 1 to 20 for each ranking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ENDINGS = (".png", ".svg")
 
 
 def check(path: str) -> None:
-    """Refuse a chart that cannot be drawn. Call it before the measurement, which takes long.
+    """Refuse a chart that cannot be drawn. Call it before measuring, which takes long.
 
     Raises:
         Unusable: ``call-invalid``: the path has another ending, or matplotlib is missing.

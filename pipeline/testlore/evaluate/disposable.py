@@ -1,4 +1,4 @@
-"""Writes a disposable project whose memory holds the right answer of every question, each as an accepted episode."""
+"""Writes a disposable project whose memory holds the right answer to every question, each as an accepted episode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write(root: str, questions: Sequence[Question], settings: Settings, embeddin
 
     Args:
         root: an empty folder.
-        settings: the runtime, dimensions, time limit and embedding command are taken from these.
+        settings: give the runtime, the dimensions, the time limit and the embedding command.
         embedding: ``feature-vectors`` or ``command``.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The two formulas that this project began with, for comparison: shared words, and plain hashed words."""
+"""The first two rankings of this project, for comparison: by shared words, and by plain hashed words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """The whole words of a text, case-folded, without stop words and single letters."""
+    """The words of a text, case-folded and not split, without stop words and single letters."""
     found = (word.casefold() for word in _WORD.findall(text))
     return [word for word in found if len(word) > 1 and word not in _STOP_WORDS]
 

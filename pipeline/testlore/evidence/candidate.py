@@ -1,4 +1,4 @@
-"""A staged candidate on disk: ``.tddswarm/candidates/<id>/``, written once and whole, and checked by every read.
+"""A staged candidate on disk: ``.tddswarm/candidates/<id>/``, written once as a whole, and checked at every read.
 
 ::
 
@@ -35,13 +35,13 @@ MAX_VALIDATION_BYTES = 64 << 20
 
 
 class Candidate(NamedTuple):
-    """A staged candidate, with every byte as it was staged.
+    """A staged candidate that has not changed since it was staged.
 
     Attributes:
         id: the name of its folder.
-        manifest: sealed.
+        manifest: the sealed manifest.
         manifest_hash: the digest of the manifest.
-        files: the proposed content by path.
+        files: the proposed contents, by path.
         defects: the content of each held-out defect, in the manifest's order.
     """
 
@@ -56,8 +56,8 @@ def write(root: str, manifest: dict[str, Any], review: dict[str, Any], files: li
     """Write a candidate, whole or not at all.
 
     Args:
-        manifest, review: sealed.
-        files, defects: contents, in the manifest's order.
+        manifest, review: both sealed.
+        files, defects: the contents, in the manifest's order.
 
     Returns:
         The candidate's id.
@@ -91,7 +91,7 @@ def _take_place(root: str, name: str, temporary: str, final: str) -> None:
     try:
         os.rename(temporary, final)
     except OSError:
-        if _is_intact(root, name):  # another process has staged the same patch
+        if _is_intact(root, name):  # another process staged the same patch
             return
         old = f"{temporary}.old"
         os.rename(final, old)
@@ -139,7 +139,7 @@ def read(root: str, name: str) -> Candidate:
 
 
 def check_id(root: str, name: str) -> None:
-    """Refuse an id that is malformed, or that no candidate has.
+    """Refuse an id that is malformed or unknown.
 
     Raises:
         Refusal: ``candidate-unknown``, ``candidate-unsafe``.
@@ -165,7 +165,7 @@ def names(root: str) -> list[str]:
 
 
 def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
-    """Write a sealed validation, in the place of an older one.
+    """Write a sealed validation. It replaces an older one.
 
     Raises:
         Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
@@ -185,7 +185,7 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
 
 
 def read_validation(root: str, name: str) -> dict[str, Any] | None:
-    """The validation of a candidate; ``None`` if it was never validated.
+    """The validation of a candidate; ``None`` if there is none.
 
     Raises:
         Refusal: ``validation-tampered``, ``candidate-unsafe``.
@@ -224,7 +224,7 @@ def _sealed(root: str, name: str, file: str, limit: int, schema: str = "") -> di
 
 
 def _is_as_written(data: bytes, value: Any) -> bool:
-    """Whether a file holds a sealed object, byte for byte as we write it."""
+    """Whether a file holds a sealed object exactly as we write it, byte for byte."""
     return canonical.is_sealed(value) and canonical.to_bytes(canonical.pretty(value)) == data
 
 
@@ -250,7 +250,7 @@ def _read(root: str, name: str, file: str, limit: int) -> bytes:
 
 
 def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: int) -> None:
-    """Refuse a candidate that has files which were not staged."""
+    """Refuse a candidate with a file that was not staged."""
     expected = {f"files/{path}" for path in files} | {f"defects/{number}" for number in range(defects)}
     with _disk():
         base = safe_files.safe_path(root, f"{FOLDER}/{name}")

@@ -1,6 +1,6 @@
 """Disposable copies of a project: its sources, byte for byte, and links to its installed Node packages.
 
-A copy keeps the files that a run writes away from the project. It is not a sandbox: tests are trusted code.
+Files that a run writes go into the copy and not into the project. A copy is no sandbox: tests are trusted code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from testlore.project import snapshot
 
 @contextlib.contextmanager
 def disposable() -> Iterator[str]:
-    """A new folder of our own, removed with everything in it at the end. Its path has no links."""
+    """A new folder, removed with everything in it when the block ends. Its path has no links."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="testlore-"))
     try:
         yield folder
@@ -42,7 +42,7 @@ def pristine(root: str, target: str) -> str:
     """Copy a project's sources into the new folder ``target``.
 
     Returns:
-        The digest of the copied files. It is the ``sourceHash`` of the provenance unless the sources have changed.
+        The digest of the copied files. It equals the provenance's ``sourceHash`` unless the sources have changed.
     """
     digests = {}
     links = []
@@ -58,7 +58,7 @@ def pristine(root: str, target: str) -> str:
             with open(source, "rb") as file:
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 digests[path] = _copy(file, place, stat.S_IMODE(mode) | stat.S_IWUSR)
-        except OSError:  # as in the snapshot, a file that cannot be read does not exist
+        except OSError:  # for a snapshot too, a file that cannot be read does not exist
             continue
     for path in links:
         _copy_link(root, target, path)
@@ -76,7 +76,7 @@ def _copy(file: object, place: str, mode: int) -> str:
 
 
 def _copy_link(root: str, target: str, path: str) -> None:
-    """Copy a link that stays within the project; leave out one that leads to the original or elsewhere."""
+    """Copy a link that stays within the project. Leave out one that is absolute or leads out of it."""
     text = os.readlink(os.path.join(root, path))
     leads_to = os.path.normpath(os.path.join(os.path.dirname(path), text))
     if not os.path.isabs(text) and leads_to != ".." and not leads_to.startswith(".." + os.sep):
@@ -91,10 +91,10 @@ def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[st
 
     Args:
         base: a folder that :func:`pristine` made.
-        target: a new folder.
-        files: the content of new and replaced files, by path.
+        target: the new folder.
+        files: the contents of new and replaced files, by path.
         deleted: the paths of files to delete.
-        root: the original, whose Node packages are linked.
+        root: the original project. Its Node packages are linked into the copy.
 
     Returns:
         ``target``.
@@ -114,8 +114,8 @@ def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[st
 def _link_node_packages(root: str, target: str) -> None:
     """Link each installed package of the original into a copy.
 
-    A package that is itself a link into the project's sources, as in a workspace, becomes a link into the copy. The
-    folder of the links belongs to the copy, so the cache that a runner keeps there is removed with the copy.
+    In a workspace a package may itself be a link into the project's sources. It becomes a link into the copy. The
+    folder that holds the links belongs to the copy, so a cache that a runner keeps in it is removed with the copy.
     """
     for folder, names, _ in os.walk(target):
         names[:] = [name for name in names if name != PACKAGES]

@@ -1,7 +1,7 @@
 """Reads test cases from JUnit XML.
 
-The parser is Python's own expat. A report needs no document type, so a report with one is refused before it can declare
-an entity: nothing is ever expanded or fetched. Size, depth and the number of cases are limited.
+The parser is Python's own expat. A report with a document type is refused at once, since no report needs one. So it
+cannot declare an entity, and nothing is ever expanded or fetched. Size, depth and the number of cases are limited.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Case(NamedTuple):
     """A test case of a run.
 
     Attributes:
-        name: with the names of its classes or suites, without the name of its file.
-        file: the path of its file in the project, or empty when the report does not say it.
+        name: its name with those of its classes or suites, but not that of its file.
+        file: the path of its file in the project; empty when the report does not say it.
         outcome: ``passed``, ``failed`` or ``skipped``.
     """
 
@@ -40,8 +40,8 @@ class Report(NamedTuple):
     """What a report says.
 
     Attributes:
-        cases: each case with how often it ran.
-        whole: whether every test file could be loaded, and every case ran to its end.
+        cases: how often each case ran.
+        whole: whether every test file was loaded, and every case ran to its end.
     """
 
     cases: Counter[Case]
@@ -49,7 +49,7 @@ class Report(NamedTuple):
 
 
 class InvalidReport(ValueError):
-    """A file is not JUnit XML, or not such that we read it; the text says why."""
+    """A file is no JUnit XML, or none that we accept. The text says why."""
 
 
 class _Element(NamedTuple):
@@ -97,7 +97,7 @@ class _Reader:
 
     def _finish(self, attributes: dict[str, str]) -> None:
         classname, title, marks = attributes.get("classname", ""), attributes.get("name", "").strip(), self._marks
-        if not title:  # the framework was told to exit during this case
+        if not title:  # a test made the framework exit during this case
             self.whole = False
             return
         if self._is_no_case(classname, title):
@@ -107,7 +107,7 @@ class _Reader:
         file = self._file(attributes)
         case = Case(self._name(classname, title, file)[:MAX_NAME_CHARACTERS], file[:MAX_PATH_CHARACTERS], outcome)
         identity = (classname, title)
-        # A case that failed, and whose teardown failed too, may be two elements.
+        # When a case fails and its teardown fails too, there may be two elements for it.
         is_teardown = "failure" not in marks and marks.get("error", "").startswith(self._words.teardown_messages)
         if is_teardown and self._half_open[identity]:
             self._half_open[identity] -= 1
@@ -119,7 +119,7 @@ class _Reader:
             raise InvalidReport(f"more than {MAX_CASES} cases")
 
     def _is_no_case(self, classname: str, title: str) -> bool:
-        """Whether an element stands for a file or for the framework; if that failed, the report is not whole."""
+        """Whether an element is a file or the framework itself. If that failed, the report is not whole."""
         marks = self._marks
         failed = "failure" in marks or "error" in marks
         messages = (marks.get("error", ""), marks.get("skipped", ""))
@@ -134,7 +134,7 @@ class _Reader:
         return is_no_case
 
     def _file(self, attributes: dict[str, str]) -> str:
-        """The file of a case: as its element says it, or as a path in another of its names or its suites' names."""
+        """The file of a case: that of its element, or a path among its other names and those of its suites."""
         named = [attributes.get("file", ""), attributes.get("classname", "")]
         for suite in reversed(self._open):
             named += [suite.attributes.get(key, "") for key in ("file", "filepath", "name")]
@@ -159,10 +159,10 @@ class _Reader:
         return os.path.relpath(absolute, self._root).replace(os.sep, "/")
 
     def _name(self, classname: str, title: str, file: str) -> str:
-        """The name of a case without its file's name, so that it stays the same when the case moves to another file."""
+        """The name of a case. It leaves out the file, so that a case keeps its name when it moves to another file."""
         module = file.removesuffix(".py").replace("/", ".")
         if file.endswith(".py"):
-            # The module is named from wherever the framework's search began.
+            # The class name begins with the module's path from the folder where the framework began its search.
             tails = [module[at:] for at in range(len(module)) if at == 0 or module[at - 1] == "."]
             prefix = next((tail for tail in tails if classname == tail or classname.startswith(f"{tail}.")), "")
             classname = classname[len(prefix) :].removeprefix(".")
@@ -182,8 +182,8 @@ def parse(data: bytes, root: str) -> Report:
 
     Args:
         data: the report, at most :data:`MAX_BYTES`.
-        root: the folder that the tests ran in, a path without links. Names of files below it are recognized, and the
-            folder itself is left out of names.
+        root: the folder in which the tests ran, a path without links. Names of files below it are recognized, and its
+            own path is removed from names.
 
     Raises:
         InvalidReport: it is too large, is not XML, has a document type, or is not a JUnit report.
@@ -196,7 +196,7 @@ def parse(data: bytes, root: str) -> Report:
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        for start in range(0, len(data), _CHUNK):  # in pieces, so that nothing after a refusal is parsed
+        for start in range(0, len(data), _CHUNK):  # in pieces, so that parsing stops at a refusal
             parser.Parse(data[start : start + _CHUNK], False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:

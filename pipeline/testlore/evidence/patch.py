@@ -17,7 +17,7 @@ MAX_CONTENT_BYTES = 512 << 10
 _FORBIDDEN = snapshot.IGNORED_FOLDERS | frozenset(["site-packages"])
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
-#: Names of files that a patch may change only if it says so, besides those of the test frameworks.
+#: Names of files that a patch may change only if it says so. Those of the test frameworks come on top.
 _PROTECTED = frozenset("tddswarm.config.json tddswarm.requirements.md .gitignore .gitattributes .gitmodules".split())
 
 
@@ -52,14 +52,14 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
     for position, path in enumerate(whole["delete"]):
         if path not in files:
             raise Refusal("patch-invalid", f"delete[{position}] is {path!r}; allowed: a file of the project's sources")
-    check_doubles([*(file["path"] for file in whole["files"]), *whole["delete"]])
+    check_duplicates([*(file["path"] for file in whole["files"]), *whole["delete"]])
     _check_targets(root, whole)
     _check_defects(root, whole, files)
     return whole
 
 
 def is_protected(path: str) -> bool:
-    """Whether a file decides how tests run, so that a patch may change it only if it says so."""
+    """Whether a file decides how tests run. A patch may change such a file only if it says so."""
     name = os.path.basename(path)
     return (
         union.is_protected(name)
@@ -70,7 +70,7 @@ def is_protected(path: str) -> bool:
 
 
 def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> None:
-    """Refuse a file's content that cannot be written as UTF-8, or takes more than ``most`` bytes.
+    """Refuse a file's content that has no UTF-8, or takes more than ``most`` bytes.
 
     Raises:
         Refusal: ``patch-invalid``.
@@ -84,7 +84,7 @@ def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> No
 
 
 def check_path(root: str, where: str, path: str) -> None:
-    """Refuse a path that is not safe, lies in a folder without sources, or looks like an option of a runner.
+    """Refuse a path that is not safe, lies in a folder that never holds sources, or looks like an option.
 
     Raises:
         Refusal: ``path-refused``.
@@ -95,7 +95,7 @@ def check_path(root: str, where: str, path: str) -> None:
     except (UnsafePath, UnicodeEncodeError) as error:
         raise Refusal("path-refused", f"{where}: {error}; allowed: a plain relative path without links") from None
     if path.startswith("-"):
-        raise Refusal("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner takes for an option")
+        raise Refusal("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner reads as an option")
     parts = path.split("/")
     forbidden = [part for part in parts if _plain(part) in _FORBIDDEN]
     folder = root
@@ -111,12 +111,12 @@ def check_path(root: str, where: str, path: str) -> None:
 
 
 def _plain(part: str) -> str:
-    """A name as file systems compare it that ignore case, and dots and spaces at its end."""
+    """A name without its case, and without dots and spaces at its end, which some file systems ignore."""
     return unicodedata.normalize("NFC", part).casefold().rstrip(". ")
 
 
-def check_doubles(paths: list[str]) -> None:
-    """Refuse paths that are the same file on some file system, and a path inside another one.
+def check_duplicates(paths: list[str]) -> None:
+    """Refuse paths that are the same file on some file system, and a file inside another file.
 
     Raises:
         Refusal: ``patch-invalid``.

@@ -1,4 +1,4 @@
-"""``remember``: take the verdict on a candidate into memory, as an episode."""
+"""``remember``: put the verdict on a candidate into memory, as an episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from testlore.memory.store import Record
 from testlore.project import safe_files, settings
 
 _FRESH_SECONDS = 24 * 3600
-_CLOCK_SECONDS = 300  # how far another process's clock may be ahead
+_CLOCK_SECONDS = 300  # by how much the clock of the machine that validated may be ahead
 
 
 class StoreEntry(NamedTuple):
@@ -26,7 +26,7 @@ class StoreEntry(NamedTuple):
 
     Attributes:
         record: the episode as the store holds it.
-        new: whether this call brought it in.
+        new: whether this call added it.
     """
 
     record: Record
@@ -34,11 +34,11 @@ class StoreEntry(NamedTuple):
 
 
 def remember(root: str, name: str) -> StoreEntry:
-    """Take the kept verdict on a candidate into memory.
+    """Put the verdict on a candidate into memory.
 
     Raises:
-        Refusal: it is missing, older than a day, about another state of the project or the candidate, or does not
-            follow from the observations beside it.
+        Refusal: the verdict is missing, is older than a day, is about another state of the project or the candidate, or
+            does not follow from the recorded observations.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     configured = settings.parse(settings.read(root))
@@ -62,7 +62,7 @@ def remember(root: str, name: str) -> StoreEntry:
 
 
 def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
-    """Refuse a validation that is old, was changed, or is about another manifest; else return its observation."""
+    """Refuse a validation that is old, was changed, or is about another manifest; return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
         raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
@@ -130,7 +130,7 @@ def _record(
 
 
 def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """The old contents of those files that the project has, by path."""
+    """The project's own contents of those of these files that it has, by path."""
     found = {}
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""Stages a proposed patch: checks it, digests it, and keeps it beside the project, which stays as it is."""
+"""Stages a proposed patch: checks it, digests it, and keeps it as a candidate. No source file changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ def run(root: str, proposed: Any) -> str:
     """Stage a patch.
 
     Args:
-        root: the project.
         proposed: parsed JSON, as ``schemas/patch.schema.json`` describes it.
 
     Returns:
@@ -62,7 +61,7 @@ def _review(checked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names_independent_oracle(review: dict[str, Any]) -> bool:
-    """Whether the reviewer says that the expectations do not come from the code, and where they come from."""
+    """Whether the reviewer says that the expectations do not come from the code, and where they do come from."""
     oracle = review.get("oracle", {})
     basis = oracle.get("basis", [])
     texts = [basis] if isinstance(basis, str) else basis

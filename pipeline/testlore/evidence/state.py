@@ -1,4 +1,4 @@
-"""The state of a project that a candidate is staged, validated and remembered against."""
+"""The state of a project. A candidate is staged, validated and remembered against it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ProjectState(NamedTuple):
         settings: its configuration.
         framework: its test framework.
         sources: its source files.
-        provenance: the digests of all that an episode is made against.
+        provenance: the digests of this state, as an episode records them.
     """
 
     settings: Settings
@@ -29,7 +29,7 @@ class ProjectState(NamedTuple):
 
 
 def read(root: str) -> ProjectState:
-    """The state of a project, for which every source file is read.
+    """The state of a project. This reads every source file.
 
     Raises:
         Unusable: ``configuration-invalid``.

@@ -21,14 +21,14 @@ class Validation(NamedTuple):
     """How a candidate's validation ended.
 
     Attributes:
-        id: the candidate.
+        id: the candidate's id.
         outcome: ``accepted`` or ``rejected``.
         reasons: why it was rejected, in stable words; empty when it was accepted.
         details: the reasons with the names of cases, files and defects, for people.
-        evidence: the counts that an episode keeps.
+        evidence: the counts, as an episode records them.
         record: the id of the episode in memory; empty when it was not remembered.
         not_remembered: why it was not remembered, or empty.
-        output: the end of what incomplete suites printed, for people. It is kept nowhere.
+        output: the end of what incomplete suites printed, for people. It is never stored.
     """
 
     id: str
@@ -45,8 +45,7 @@ def run(root: str, name: str) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Raises:
-        Refusal: the candidate is not what was staged, was staged against another state of the project, or
-            ``runner-missing``.
+        Refusal: the candidate has changed, it was staged against another state of the project, or ``runner-missing``.
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
@@ -121,12 +120,12 @@ def _observe(place: Place, base: str, staged: Candidate) -> Observation:
 
 
 def _failures(run: Run) -> Run:
-    """A run with only its failed cases: with a defect in the source, nothing else counts."""
+    """A run with only its failed cases. Of a run with a defect in the source, nothing else is used."""
     return run._replace(cases=Counter({case: n for case, n in run.cases.items() if case.outcome == "failed"}))
 
 
 def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
-    """Whether the project or the candidate has changed since validation began."""
+    """Whether the project or the candidate has changed since the validation began."""
     try:
         return state.read(root).provenance != before or candidate.read(root, staged.id) != staged
     except Refusal:

@@ -1,9 +1,9 @@
 """The verdict on a candidate: a pure function of its manifest and of what was observed.
 
-A seal has no secret key, so anyone can make one anew. What we can check is that a recorded verdict follows from the
-recorded observations. Both validation and remembering call :func:`judge`, so a changed flag or count is noticed.
-Observations that are all invented, and fit each other, are not: evidence is as trustworthy as the people and programs
-that can write the project's files.
+A seal has no secret key, so anyone can make a new one. But we can check that a recorded verdict follows from the
+recorded observations: both validating and remembering call :func:`judge`, so a changed flag or count is noticed.
+Observations that were all invented, and fit each other, are not noticed. Evidence is as trustworthy as the people and
+programs that can write the project's files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from testlore.evidence.junit import Case
 from testlore.evidence.running import Run, is_coherent
 from testlore.frameworks import Framework, union
 
-#: Each reason for a rejection, and the warning that its record carries. Answers list both in this order.
+#: Each reason for a rejection, and the warning that a record has for it. Answers list both in this order.
 WARNINGS = {
     "review-rejected": "review-rejected",
     "oracle-missing": "oracle-missing",
@@ -38,7 +38,7 @@ _MAX_DETAIL_CHARACTERS = 300
 
 
 class Defect(NamedTuple):
-    """How both suites ran with a held-out defect in the source."""
+    """The runs of both suites with a held-out defect in the source."""
 
     name: str
     original: Run
@@ -49,10 +49,10 @@ class Observation(NamedTuple):
     """What a validation saw.
 
     Attributes:
-        original: the run of the suite as it is.
+        original: the run of the project's suite as it is.
         candidate: the run of the suite with the candidate's changes.
-        changed: runs of single changed test files, by path; only where the candidate's report does not name files.
-        defects: in the manifest's order; empty unless both suites were green.
+        changed: runs of single changed test files, by path, when the candidate's report does not name their files.
+        defects: the runs with each defect, in the manifest's order; empty unless both suites were green.
         drifted: whether the project or the candidate changed during the validation.
     """
 
@@ -67,9 +67,9 @@ class Verdict(NamedTuple):
     """What follows from what was observed.
 
     Attributes:
-        reasons: why it is rejected, in words of :data:`WARNINGS`; empty when it is accepted.
+        reasons: why the candidate is rejected, as keys of :data:`WARNINGS`; empty when it is accepted.
         details: the reasons with the names of cases, files and defects, for people.
-        warnings: those that its record carries.
+        warnings: the warnings of its record.
         evidence: the counts, as a record holds them.
     """
 
@@ -85,10 +85,10 @@ class Verdict(NamedTuple):
 
 
 def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
-    """Judge a candidate by what was observed of it.
+    """Judge a candidate by what was observed.
 
     Args:
-        manifest: as staged.
+        manifest: the candidate's manifest.
         observed: what a validation of this very candidate saw.
     """
     found: list[tuple[str, str]] = []
@@ -151,7 +151,7 @@ def is_green(framework: Framework, run: Run) -> bool:
 
 
 def missing_cases(original: Run, candidate: Run) -> Counter[str]:
-    """How many cases of each name are lost: the candidate's suite lacks them, or skips what the original executes."""
+    """How many cases of each name are lost: the candidate lacks them, or skips cases that the original executes."""
     total, ran = candidate.names(), candidate.names("passed", "failed")
     gone = original.names() - total
     skipped = original.names("passed", "failed") - ran
@@ -159,14 +159,14 @@ def missing_cases(original: Run, candidate: Run) -> Counter[str]:
 
 
 def changed_tests(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The paths of a candidate's files that are tests: by their names, or because cases in them ran."""
+    """The paths of those files of a candidate that are tests, by their names or because cases in them ran."""
     ran = {case.file for case in candidate.cases}
     paths = [file["path"] for file in manifest["files"]]
     return [path for path in paths if path in ran or union.is_test_file(path)]
 
 
 def unattributed(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The changed test files without an executed case in the report, if the report has cases that name no file."""
+    """The changed test files that a report shows no executed case of, if some of its cases name no file."""
     if not any(not case.file for case in candidate.cases):
         return []
     return [path for path in changed_tests(manifest, candidate) if not _ran(candidate, path)]
@@ -177,7 +177,7 @@ def _ran(run: Run, path: str) -> bool:
 
 
 def _unexecuted(manifest: Mapping[str, Any], framework: Framework, observed: Observation) -> list[tuple[str, str]]:
-    """Why we cannot say that every changed test file ran."""
+    """The reasons, with their details, why we cannot say that every changed test file ran."""
     changed = changed_tests(manifest, observed.candidate)
     if not changed:
         return [("no-changed-test", "")]
@@ -196,7 +196,7 @@ def _ran_unnamed(run: Run, path: str) -> bool:
 
 
 def _sees(framework: Framework, clean: Run, broken: Run) -> bool:
-    """Whether a case that passes without the defect fails with it. A crash alone shows nothing."""
+    """Whether a case that passes without the defect fails with it. A crash alone proves nothing."""
     if not is_complete(framework, broken):
         return False
     return not clean.names("passed").keys().isdisjoint(broken.names("failed"))

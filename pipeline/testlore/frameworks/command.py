@@ -29,7 +29,7 @@ def build(
     if not any(JUNIT in part for part in parts):
         parts, environment = framework.with_report(parts, report)
     named = [only] if only else framework.file_arguments(parts, files)
-    named = [f"./{path}" if path.startswith("-") else path for path in named]  # no option
+    named = [f"./{path}" if path.startswith("-") else path for path in named]  # so that no path is read as an option
     argv: list[str] = []
     for part in parts:
         if part == FILES:

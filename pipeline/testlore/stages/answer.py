@@ -19,13 +19,13 @@ Json = dict[str, Any]
 
 
 class RecallResult(NamedTuple):
-    """What a recall answers.
+    """The answer of a recall.
 
     Attributes:
         records: the recalled episodes, best first, each as the answer's schema describes a record.
         retrieval: ``ruvector``, ``deterministic-lexical``, or empty when nothing can be recalled at all.
-        details: with ``ruvector``: ``engine``, ``mode``, ``version`` and ``cache``.
-        warnings: for whoever reads the records; a fallback names its reason here.
+        details: for ``ruvector``: ``engine``, ``mode``, ``version`` and ``cache``.
+        warnings: warnings for the reader of the records. A fallback names its reason here.
         reason: why nothing can be recalled at all, or empty.
     """
 
@@ -52,7 +52,7 @@ class RecallResult(NamedTuple):
 
 
 def fallback_warning(fallback: Fallback) -> tuple[str, ...]:
-    """The warning that names a fallback; none when native recall was not asked for."""
+    """The warning for a fallback; none when native recall is disabled."""
     if fallback.word == "ruvector-disabled":
         return ()
     hint = " ".join(fallback.hint.split())[:_MAX_HINT_CHARACTERS]
@@ -62,9 +62,10 @@ def fallback_warning(fallback: Fallback) -> tuple[str, ...]:
 def cut(result: RecallResult, max_chars: int) -> RecallResult:
     """Make the answer's JSON, with its newline, no longer than ``max_chars`` UTF-16 code units.
 
-    Records are kept by rank. One that does not fit loses its explanation, then its patterns (keeping the explanation
-    if that fits without them), then both. If it still does not fit, it and all after it go. Only when the frame alone
-    does not fit, it shrinks: hints, then ``version`` and ``cache``, then the general warning.
+    Records are added by rank, each in the first of these forms that fits: whole, without its explanation, without its
+    patterns, without both. The first record that fits in no form is left out, and so are all records after it. If the
+    answer does not fit even without records, it loses the hints of its warnings, then ``version`` and ``cache``, then
+    the general warning.
     """
     if result.reason:
         return _cut_reason(result, max_chars)
@@ -85,14 +86,14 @@ def cut(result: RecallResult, max_chars: int) -> RecallResult:
 
 
 def _versions(record: Json) -> list[Json]:
-    """A record, whole and in ever shorter forms."""
+    """The forms of a record that :func:`cut` tries, in this order."""
     bare = {key: value for key, value in record.items() if key != "explain"}
     forms = [record, bare] if "explain" in record else [record]
     return [*forms, *({**form, "patterns": []} for form in forms)]
 
 
 def _frames(result: RecallResult) -> list[RecallResult]:
-    """The answer without its records, whole and in ever shorter forms; the last one is at most 256 characters long."""
+    """The answer without its records, in shorter and shorter forms. The last one has at most 256 characters."""
     whole = result._replace(records=[])
     plain = whole._replace(warnings=tuple(_without_hint(warning) for warning in whole.warnings))
     bare = plain

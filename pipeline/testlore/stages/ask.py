@@ -1,4 +1,4 @@
-"""Ask a memory: check the call, let the stages answer it, and cut the answer to its budget."""
+"""Asks a memory: checks the call, lets the stages answer it, and cuts the answer to its budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testlore.stages.answer import RecallResult
 from testlore.stages.configuration import Opening
 from testlore.stages.session import Session
 
-_MORE_ATTEMPTS = 2  # how often a recall starts anew when the store changes under it
+_MORE_ATTEMPTS = 2  # how often a recall starts again when the store changes while it is at work
 
 
 def ask(
@@ -29,13 +29,13 @@ def ask(
     long_lived: bool = False,
     restrict: Callable[[Settings], Settings] | None = None,
 ) -> RecallResult:
-    """Recall the episodes that fit a query. It never raises: see ``reason`` and ``exit_status`` of the result.
+    """Recall the episodes that match a query. It never raises; see ``reason`` and ``exit_status`` of the result.
 
     Args:
         root: the project's folder.
         query, limit, max_chars, explain: as in :class:`~testlore.stages.call.Call`.
-        session: gives a session of this root and query that may have done a part of the work already.
-        opening, long_lived, restrict: as for a :class:`~testlore.stages.session.Session`.
+        session: returns a session of this root and query, which may have run some stages already.
+        opening, long_lived, restrict: as in :class:`~testlore.stages.session.Session`.
     """
     budget = call.DEFAULT_MAX_CHARS
     try:

@@ -1,6 +1,6 @@
 """The arguments of a recall, and their bounds.
 
-Little is imported here, so that a wrong call is refused before anything starts.
+This module imports little, so that a wrong call is refused before anything else is imported.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MAX_QUERY_CHARACTERS = 4_096
 
 
 class Call(NamedTuple):
-    """What is asked, within bounds.
+    """The arguments of a recall, checked.
 
     Attributes:
         query: what the next test is about, at most 4,096 UTF-16 code units.
-        limit: the most records that come back, 1 to 20.
-        max_chars: the most UTF-16 code units of the JSON answer with its newline, 256 to 20,000.
-        explain: whether each record says why it stands where it stands.
+        limit: the most records to return, 1 to 20.
+        max_chars: the greatest length of the JSON answer with its newline, in UTF-16 code units, 256 to 20,000.
+        explain: whether each record explains its rank.
     """
 
     query: str
@@ -36,10 +36,10 @@ class Call(NamedTuple):
 
 
 def check(query: object, limit: object, max_chars: object, explain: object = False) -> Call:
-    """The call with these arguments.
+    """Check the arguments of a recall.
 
     Raises:
-        Unusable: ``call-invalid``, naming the argument, what it was, and what is allowed.
+        Unusable: ``call-invalid``, naming the argument, its value, and what is allowed.
     """
     if not isinstance(query, str) or canonical.utf16_length(query) > MAX_QUERY_CHARACTERS:
         was = f"{canonical.utf16_length(query)} characters long" if isinstance(query, str) else repr(query)
@@ -61,7 +61,7 @@ def _within(name: str, value: object, low: int, high: int) -> int:
 
 
 def number(value: object) -> object:
-    """The whole number that a text of a command line means; any other value as it is, to be refused by its name."""
+    """A word of the command line as a whole number; any other value as it is, for :func:`check` to refuse."""
     if not (isinstance(value, str) and value.isascii() and value.isdigit()):
         return value
     try:

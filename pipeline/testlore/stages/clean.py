@@ -1,4 +1,4 @@
-"""Remove the derived cache: every file that a stage, an engine or doit keeps there, and nothing else."""
+"""Removes the derived cache: every file that a stage, an engine or doit keeps there, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testlore.stages.embed import EMBEDDINGS
 from testlore.stages.terms import TERMS
 from testlore.stages.validate import SEALS
 
-#: doit's own database, which the tasks keep in the cache.
+#: doit's own database, which our tasks keep in the cache.
 DOIT_DATABASE = "doit.sqlite3"
 
 

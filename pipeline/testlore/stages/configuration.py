@@ -1,7 +1,8 @@
 """The project's configuration, and the stamp that says what was verified before.
 
-What was verified once, and has not changed by a byte, is not verified again: the derived cache holds a sealed *stamp*
-with the digests of the configuration, of the store, and of the code and schemas that checked them.
+Once verified, the configuration and the store are not verified again until a byte of them changes. The derived cache
+holds a sealed *stamp* with the digests of the configuration, of the store, and of the code and schemas that checked
+them.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ class Stamp(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What a recall begins with.
+    """What a recall reads of the project before its first stage.
 
     Attributes:
         stamp: what was verified before.
         settings: the project's configuration.
-        sdk: the native engine, if it was looked for already.
+        sdk: the installed native engine, if it was located already.
     """
 
     stamp: Stamp
@@ -42,7 +43,7 @@ class Opening(NamedTuple):
 
 
 def read_stamp(cache: Cache) -> Stamp:
-    """The sealed stamp of the last verification; an empty one when there is none that today's code wrote."""
+    """The sealed stamp of the last verification; empty if there is none, or other code or schemas made it."""
     try:
         value = cache.read_sealed(STAMP)
     except Fallback:
@@ -65,14 +66,14 @@ def open_project(root: str) -> Opening:
 def start_early(root: str) -> Opening | None:
     """Open the project, and let a native worker load its engine while the caller imports the rest of the program.
 
-    A worker is started only where the stamp says that this very configuration was verified, and it wants native recall.
-    The recall itself takes the worker only if it is the one that it would start.
+    A worker is started only if the stamp says that this very configuration was verified, and it wants native recall.
+    The recall uses this worker only if it would start the same one.
 
     Args:
         root: the project's root.
 
     Returns:
-        What was opened; ``None`` when something is wrong, which the recall itself then meets and tells.
+        What was read; ``None`` when something is wrong. The recall will then find the same problem, and report it.
     """
     try:
         root = os.path.abspath(root)

@@ -1,6 +1,6 @@
 """``embed``: a unit vector for every episode in scope, and for the query.
 
-Vectors are kept by the digest of their text and of the provider, so that only what is new is embedded. The file is one
+Vectors are kept under the digests of their text and of the provider, so only new texts are embedded. The file is one
 line of sealed JSON, then the vectors as little-endian float32, row after row.
 """
 
@@ -21,14 +21,14 @@ _MAX_BYTES = 4 << 20
 
 
 class Vectors(NamedTuple):
-    """The vectors of the episodes in the order of the key, and of the query if one was asked for."""
+    """The vectors of the episodes, in the order of the key, and that of the query; ``None`` if it was not wanted."""
 
     rows: list[bytes]
     query: bytes | None
 
 
 def read_kept(cache: Cache, key: Key, dimensions: int) -> dict[str, bytes]:
-    """The kept vectors of this provider, by the digest of their text; none when the file does not fit its seal."""
+    """The kept vectors of this provider, by the digest of their text; empty when the file does not fit its seal."""
     try:
         data = cache.read(EMBEDDINGS, _MAX_BYTES) or b""
         head, _, body = data.partition(b"\n")
@@ -51,10 +51,13 @@ def covers(kept: dict[str, bytes], key: Key) -> bool:
 
 
 def run(root: str, cache: Cache, scope: Scope, key: Key, provider: Provider, query: str | None) -> Vectors:
-    """Embed what is not kept, and the query, in one call of the provider; keep what is new.
+    """Embed the texts without a kept vector, and the query, in one call of the provider. Keep the new vectors.
+
+    Args:
+        query: ``None`` when its vector is not wanted.
 
     Raises:
-        Fallback: the provider cannot deliver, or the cache cannot be written.
+        Fallback: the provider failed, or the cache cannot be written.
     """
     configured = scope.settings
     kept = read_kept(cache, key, configured.dimensions)

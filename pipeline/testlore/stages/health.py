@@ -1,4 +1,4 @@
-"""What ``testlore doctor`` examines: what is installed, which engine answers, and why recall would fall back."""
+"""What ``testlore doctor`` finds out: what is installed, which engine answers, and why recall falls back."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PROBE_WORDS = 8
 
 
 class Finding(NamedTuple):
-    """What was found about one part of the project or the installation.
+    """What was found out about one part of the project or the installation.
 
     Attributes:
-        part: what was examined.
+        part: the part, such as ``engine``.
         state: ``ok``, ``note`` or ``wrong``.
-        text: what was found.
-        advice: what to do about it, or empty.
+        text: what was found out.
+        advice: what to do, or empty.
     """
 
     part: str
@@ -36,10 +36,10 @@ class Finding(NamedTuple):
 
 
 def examine(root: str) -> tuple[list[Finding], int]:
-    """Examine what a recall in ``root`` needs, and ask it a question.
+    """Examine what a recall in ``root`` needs, and ask a question.
 
     Returns:
-        What was found, part by part, and the exit status that such a recall ends with.
+        The findings, part by part, and the exit status of a recall.
     """
     findings = [Finding("testlore", "ok", f"{__version__} on Python {sys.version.split()[0]}")]
     try:
@@ -84,7 +84,7 @@ def _engine(session: Session) -> list[Finding]:
 
 
 def _other_engines(session: Session) -> list[Finding]:
-    """The engines that are installed beside the one that the configuration names."""
+    """The installed engines, of which none is the configured one."""
     found = []
     for runtime in engines.NAMES:
         try:
@@ -99,7 +99,7 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
     """The embedding provider.
 
     Args:
-        offer: whether to say how a semantic one is set up, where there is none.
+        offer: whether to say how to set up a semantic model, if none is configured.
     """
     configured = session.settings()
     installed = importlib.util.find_spec(semantic.PACKAGE) is not None
@@ -113,7 +113,7 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
 
 
 def _sources(session: Session) -> Finding:
-    """How long it takes here to see whether the sources have changed. Every recall does so."""
+    """How long it takes to find out whether the sources have changed, which every recall does."""
     begin = time.perf_counter()
     sources = session.new_scan().snapshot()
     milliseconds = (time.perf_counter() - begin) * 1000
@@ -121,7 +121,7 @@ def _sources(session: Session) -> Finding:
 
 
 def _answer(session: Session) -> Finding:
-    """Ask a question made of the newest episode's own words, and see which retrieval answers it."""
+    """Ask a question made of the newest episode's words, and say which retrieval answers it."""
     newest = session.scope().eligible[0]
     words = [*newest["tags"], *newest["warnings"]][:_PROBE_WORDS] or ["boundary"]
     probe = Session(session.root, " ".join(words))

@@ -1,4 +1,4 @@
-"""``index``: the native database, built once for a key and reused while its sealed metadata and its bytes agree."""
+"""``index``: the native database. It is built once for a key, and reused while its bytes fit its sealed metadata."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from testlore.stages.validate import Scope
 
 
 class Index(NamedTuple):
-    """A native database whose bytes are those that its metadata was sealed with.
+    """A native database whose bytes fit its sealed metadata.
 
     Attributes:
-        ids: the episode of each row.
+        ids: the id of each row's episode.
         data: its bytes.
-        state: its file's device, inode, size and modification time when it was checked.
+        state: its file's device, inode, size and modification time when the bytes were read.
         cache: ``built`` or ``reused``.
     """
 
@@ -35,7 +35,7 @@ class Index(NamedTuple):
 
 
 def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | None:
-    """The database in the cache if it is the one of this key; ``None`` if there is none, or one of another key.
+    """The database in the cache, if it was built for this key; else ``None``.
 
     Raises:
         Fallback: ``ruvector-cache-corrupt``, ``ruvector-cache-scope-mismatch``, ``ruvector-cache-unsafe``.
@@ -49,14 +49,14 @@ def reuse(cache: Cache, engine: Engine, key: Key, dimensions: int) -> Index | No
     data = cache.read(engine.DATABASE, MAX_DATABASE_BYTES)
     if data is not None and len(data) == metadata.get("bytes") and canonical.digest(data) == metadata.get("digest"):
         return Index(key.ids, data, state, "reused")
-    if cache.read_sealed(engine.METADATA) != metadata:  # another process replaced the index between the two reads
+    if cache.read_sealed(engine.METADATA) != metadata:  # another process replaced the index meanwhile
         return None
-    fault = "is missing" if data is None else "is not what its metadata was sealed with"
+    fault = "is missing" if data is None else "does not fit its sealed metadata"
     raise Fallback("ruvector-cache-corrupt", f"{engine.DATABASE} {fault}")
 
 
 def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
-    """What changes when another process replaces the database; empty when there is none."""
+    """Numbers of which one changes when another process replaces the database; empty when there is no database."""
     try:
         found = os.lstat(cache.path(engine.DATABASE))
     except OSError:
@@ -65,13 +65,13 @@ def file_state(cache: Cache, engine: Engine) -> tuple[int, ...]:
 
 
 def run(cache: Cache, job: Job, scope: Scope, key: Key, vectors: Callable[[], list[bytes]]) -> Index:
-    """Build the database of this key, one process at a time; or reuse what another process built meanwhile.
+    """Build the database of this key, one process at a time, or reuse one that another process built meanwhile.
 
     Args:
-        vectors: gives the episodes' vectors; called only when there is something to build.
+        vectors: returns the episodes' vectors; called only if the database is built.
 
     Raises:
-        Fallback: it is corrupt, busy, unsafe or unwritable, or the worker failed.
+        Fallback: the cache is corrupt, busy, unsafe or unwritable, or the worker failed.
     """
     configured = scope.settings
     worker = pool.start(job)  # it loads the engine while we wait and embed
@@ -99,7 +99,7 @@ def _build(cache: Cache, worker: Worker, dimensions: int, key: Key, rows: list[b
             data = file.read(MAX_DATABASE_BYTES + 1)
         if len(data) > MAX_DATABASE_BYTES:
             raise Fallback("ruvector-request-too-large", f"the database is larger than {MAX_DATABASE_BYTES} bytes")
-        cache.remove(engine.METADATA)  # with the old metadata, the new database would count as corrupt
+        cache.remove(engine.METADATA)  # beside the old metadata, the new database would count as corrupt
     metadata: dict[str, Any] = {
         "schemaVersion": 1,
         "key": key.key,
@@ -114,7 +114,7 @@ def _build(cache: Cache, worker: Worker, dimensions: int, key: Key, rows: list[b
 
 
 def _check_room(path: str, size: int) -> None:
-    """Fail here, with a plain OSError, when the disk is full: an engine would not say why it failed."""
+    """Fail with an OSError when the disk is full, since an engine would not say why it failed."""
     with open(path, "wb") as file:
         file.write(bytes(size))
         file.flush()
@@ -124,10 +124,10 @@ def _check_room(path: str, size: int) -> None:
 
 @contextlib.contextmanager
 def opened(cache: Cache, engine: Engine, found: Index) -> Iterator[str]:
-    """The path under which a worker may open the database, from the project's root, its working directory.
+    """The path by which a worker may open the database, from its working directory, the project's root.
 
-    Where opening changes the bytes, it is given a copy of its own of those that were verified: so the sealed file
-    fits its seal after every use, and any number of recalls can ask at once.
+    If opening changes the bytes, the worker gets its own copy of the verified bytes. So the sealed file always fits its
+    seal, and any number of recalls can ask at once.
 
     Raises:
         Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.

@@ -1,4 +1,4 @@
-"""``key``: what counts. The cache key is a digest over everything that decides the native database."""
+"""``key``: the cache key, a digest of everything that decides the native database."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Key(NamedTuple):
     Attributes:
         key: 64 hex digits.
         ids: the eligible episodes, in the order of the database's rows.
-        texts: digest of each one's text.
-        provider: digest of the embedding provider's identity, the dimensions, and the code that chooses its words.
+        texts: the digest of each one's text.
+        provider: the digest of the embedding provider's identity, the dimensions, and the code that finds words.
         sdk: the native engine.
     """
 
@@ -32,7 +32,7 @@ class Key(NamedTuple):
 
 
 def run(root: str, scope: Scope, texts: list[str], provider: Provider, engine: Engine, sdk: Sdk) -> Key:
-    """Compute the key of the database that today's episodes, settings and SDK make.
+    """Compute the key for today's episodes, settings and SDK.
 
     Args:
         texts: the digest of each eligible episode's text.

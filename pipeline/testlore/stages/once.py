@@ -1,4 +1,4 @@
-"""Work that is done at most once, when it is first asked for."""
+"""Functions and methods whose work is done at most once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _T = TypeVar("_T")
 
 
 class Once(Generic[_T]):
-    """A piece of work that is done when it is first called, and remembered with its value or its failure.
+    """A function that does its work at the first call. Later calls return the same value or raise the same exception.
 
     Args:
-        work: may raise ``Fallback`` or ``Unusable``; each later call raises the same one.
+        work: may raise ``Fallback`` or ``Unusable``.
     """
 
     def __init__(self, work: Callable[[], _T]) -> None:
@@ -25,11 +25,11 @@ class Once(Generic[_T]):
 
     @property
     def done(self) -> bool:
-        """Whether it was called before."""
+        """Whether it was called already."""
         return self._work is None
 
     def __call__(self) -> _T:
-        """The value; or the failure, raised."""
+        """The value of the work, or its exception."""
         if self._work is not None:
             work, self._work = self._work, None
             try:
@@ -41,8 +41,8 @@ class Once(Generic[_T]):
         return self._value
 
 
-class once(Generic[_T]):  # noqa: N801, it reads as the decorator that it is
-    """A method without arguments that works once for each object; see :class:`Once`."""
+class once(Generic[_T]):  # noqa: N801, a decorator has a lower-case name
+    """Decorates a method without arguments: its work is done at most once for each object; see :class:`Once`."""
 
     def __init__(self, method: Callable[[Any], _T]) -> None:
         self._method = method
@@ -58,8 +58,8 @@ class once(Generic[_T]):  # noqa: N801, it reads as the decorator that it is
     def __get__(self, instance: object, owner: type) -> Once[_T]: ...
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:  # asked of the class: a function of one of its objects
+        if instance is None:  # read from the class: a function of an object
             return methodcaller(self._name)
         made = Once(partial(self._method, instance))
-        instance.__dict__[self._name] = made  # from now on the object has its own, and this is not asked again
+        instance.__dict__[self._name] = made  # found before this descriptor from now on
         return made

@@ -1,4 +1,4 @@
-"""``query``: ask the native database for the episodes nearest to the query."""
+"""``query``: asks the native database for the episodes nearest to the query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testlore.stages.index import Index
 
 
 class Hit(NamedTuple):
-    """An episode that the engine found: an opaque id until it is joined to an intact record."""
+    """An episode that the engine found. Its id means nothing until it is joined to an intact record."""
 
     id: str
     similarity: float
@@ -23,11 +23,11 @@ def run(cache: Cache, worker: Worker, found: Index, dimensions: int, vector: byt
     """All rows of the database by similarity, nearest first.
 
     Args:
-        stay: whether the worker, if it answered, shall wait for another question.
+        stay: whether the worker must wait for another question once it has answered.
 
     Raises:
-        Fallback: the worker failed, its answer cannot be true, or the database was replaced meanwhile; or it needs a
-            copy that cannot be written.
+        Fallback: the worker failed, its answer is impossible, the database was replaced meanwhile, or the private copy
+            that it needs cannot be written.
     """
     engine = worker.job.engine
     answered = False
@@ -35,7 +35,7 @@ def run(cache: Cache, worker: Worker, found: Index, dimensions: int, vector: byt
         with index.opened(cache, engine, found) as path:
             rows = calls.search(worker, path, dimensions, vector, len(found.ids), stay=stay)
         answered = True
-    finally:  # whatever the worker said: it may have been about another database
+    finally:  # whatever the worker answered may be about another database
         if not (answered and stay):
             worker.child.kill()
         if index.file_state(cache, engine) != found.state:

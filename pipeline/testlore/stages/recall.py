@@ -1,4 +1,4 @@
-"""``recall``: join hits to the records that are intact and in scope now, rank them, and label them."""
+"""``recall``: joins hits to the records that are intact and in scope now, ranks them, and labels them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _DAY = 86_400
 
 
 def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
-    """The answer to the session's query, natively or, with a warning, lexically; not yet cut to a budget.
+    """The answer to the session's query: native, or lexical with a warning. It is not yet cut to a budget.
 
     Args:
-        limit: the most records.
-        explain: whether each record says why it stands where it stands.
+        limit: the most records to return.
+        explain: whether each record explains its rank.
 
     Raises:
         Unusable: nothing can be recalled at all.
@@ -50,11 +50,11 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
 def natively(session: Session, limit: int) -> list[RankedEpisode]:
     """The best records by the native engine and by the words that they share with the query.
 
-    With feature vectors a record must share a term with the query, so that a hash collision alone brings nothing in.
-    With a model's vectors one that does comes back too when no hit is near.
+    With feature vectors a record must share a term with the query, so that a hash collision alone finds nothing. With a
+    model's vectors a record needs either a shared term or a place among the nearest.
 
     Raises:
-        Fallback: the engine cannot deliver, or ``ruvector-no-applicable-hits``.
+        Fallback: the engine failed, or ``ruvector-no-applicable-hits``.
         Unusable: nothing can be recalled at all.
     """
     rank = fusion.by_model if session.provider().IS_MODEL else fusion.by_features
@@ -67,7 +67,7 @@ def natively(session: Session, limit: int) -> list[RankedEpisode]:
 
 
 def lexically(session: Session, limit: int) -> list[RankedEpisode]:
-    """The best records by the words that they share with the query; the newest for a query without terms.
+    """The best records by the words that they share with the query; for a query without terms, the newest records.
 
     Raises:
         Unusable: nothing can be recalled at all.
@@ -85,12 +85,12 @@ def to_records(
     tell_finder: bool = False,
     explain: bool = False,
 ) -> list[dict[str, Any]]:
-    """The records of an answer, each labelled with how it fits today's project.
+    """The records of an answer. Each says whether it still fits the project's sources.
 
     Args:
-        today: gives the project's provenance; called only when there is a record.
+        today: returns the project's provenance; called only if there is a record.
         tell_finder: whether each record says whether words or the model found it.
-        explain: whether each record says why it stands where it stands.
+        explain: whether each record explains its rank.
     """
     if not ranked:
         return []
@@ -110,7 +110,7 @@ def _labelled(record: Record, score: float, current: Provenance, now: float) -> 
     reasons = compatibility_reasons(record["provenance"], current)
     return {
         **{key: record[key] for key in ("id", "outcome", "framework")},
-        # The answer is its reader's, who may change it.
+        # Copies, since the caller may change the answer, and this process keeps the records.
         **{key: record[key].copy() for key in ("tags", "warnings", "context", "evidence")},
         "historical": True,
         "sourceCompatible": not reasons,

@@ -1,4 +1,4 @@
-"""The session: one recall, or one bringing up to date of the index, each stage at most once."""
+"""The session: one recall, or one update of the index. It runs each stage at most once."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from testlore.stages.validate import Scope
 
 
 class Session:
-    """What the stages make, in the order of the graph; each is made when it is first called for.
+    """What the stages make, in the order of the graph. Each method does its work when it is first called.
 
     Args:
         root: the project's root, an existing folder.
-        query: what is asked; ``None`` when only the index is wanted.
-        long_lived: whether this process will ask again, so that a native worker shall wait for it.
+        query: the question; ``None`` when only the index is wanted.
+        long_lived: whether this process may ask again, so that a native worker must wait for it.
         restrict: narrows the settings for a caller with fewer rights.
-        opening: the project's configuration, when it was read already.
+        opening: the project's configuration and stamp, if they were read already.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Session:
         self._worker: Worker | None = None
 
     def close(self) -> None:
-        """End every process that is not needed any more."""
+        """End the child processes that were started and not used."""
         if self._scan is not None:
             self._scan.close()
         if self._worker is not None:
@@ -109,7 +109,7 @@ class Session:
 
     @once
     def store_data(self) -> bytes:
-        """The canonical store's bytes; what takes its time in a process of its own is started before they are read."""
+        """The canonical store's bytes. Child processes that need some time are started before they are read."""
         if not self.settings().learning:
             raise Unusable("learning-disabled")
         if self.query is not None:
@@ -124,13 +124,13 @@ class Session:
 
     @once
     def validated(self) -> Scope:
-        """The verified memory, with a stamp of it kept in the cache."""
+        """The verified memory. A stamp in the cache says that it was verified."""
         scope = self.scope()
         validate.keep_stamp(self.cache, scope, self.opening().stamp)
         return scope
 
     def is_validated(self) -> bool:
-        """Whether a sealed stamp vouches for the configuration and the store as they are now."""
+        """Whether a sealed stamp says that today's configuration and store were verified."""
         stamp = self.opening().stamp
         if stamp.config != self.settings().config_digest:
             return False
@@ -155,19 +155,19 @@ class Session:
 
     @once
     def key(self) -> Key:
-        """The key of the native database that today's episodes, settings and SDK make."""
+        """The key for today's episodes, settings and SDK."""
         return key.run(self.root, self.scope(), self.texts(), self.provider(), self.engine(), self.sdk())
 
     # embed
 
     @once
     def vectors(self) -> embed.Vectors:
-        """The vectors of the episodes, and of the query where it takes no call of its own."""
+        """The vectors of the episodes. A model embeds the query in the same call."""
         query = self.query if self.provider().IS_MODEL and self._asks() else None
         return embed.run(self.root, self.cache, self.scope(), self.key(), self.provider(), query)
 
     def is_embedded(self) -> bool:
-        """Whether no episode needs to be embedded: the index stands, or every vector is kept."""
+        """Whether no episode needs to be embedded: the index can be reused, or every vector is kept."""
         if self.is_indexed():
             return True
         return embed.covers(embed.read_kept(self.cache, self.key(), self.settings().dimensions), self.key())
@@ -183,16 +183,16 @@ class Session:
 
     @once
     def reusable(self) -> Index | None:
-        """The native database in the cache, if it is the one of today's key."""
+        """The native database in the cache, if it was built for today's key; else ``None``."""
         return index.reuse(self.cache, self.engine(), self.key(), self.settings().dimensions)
 
     def is_indexed(self) -> bool:
-        """Whether the native database in the cache is the one of today's key."""
+        """Whether the native database in the cache was built for today's key."""
         return self.reusable() is not None
 
     @once
     def index(self) -> Index:
-        """The native database of today's key: reused, or built."""
+        """The native database for today's key, reused or built."""
         found = self.reusable()
         if found is None:
             rows = Once(lambda: self.vectors().rows)
@@ -230,15 +230,15 @@ class Session:
         return Job(self.engine(), self.sdk(), self.root, self.settings().timeout_ms)
 
     def new_scan(self) -> Scan:
-        """A scan of the project's sources that has just begun."""
+        """Begin a scan of the project's sources."""
         keeper = self.cache if self.settings().is_native else None
         return Scan(self.root, self.framework().TOOL_FILES, keeper)
 
     def _start_early(self) -> None:
-        """Start what is needed later and works in a process of its own: the native worker, and git's listing."""
+        """Start the child processes that are needed later: the native worker, and git."""
         try:
             if self._asks():
                 self._worker = pool.start(self._job())
         except Fallback:
-            pass  # the stage that needs it meets the same reason, and passes it on
+            pass  # the stage that needs the worker will fail with the same reason
         self._scan = self.new_scan()

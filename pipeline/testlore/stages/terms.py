@@ -1,7 +1,7 @@
-"""Hashed term statistics of the episodes in scope: what the lexical side of a recall counts.
+"""Hashed term statistics of the episodes in scope, for ranking by words.
 
-They are made anew from the canonical records whenever they do not fit, and kept beside a native index, so that a warm
-recall reads no text. The file is one line of sealed JSON, then hashes and counts: no word.
+They are kept beside a native index, so that a warm recall reads no text. When they do not fit, they are made again from
+the canonical records. The file is one line of sealed JSON, then hashes and counts. It holds no word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_BYTES = 8 << 20
 
 
 class Terms(NamedTuple):
-    """The statistics of the episodes in scope, in their order, and whether the cache holds just these."""
+    """The statistics of the episodes in scope, in their order, and whether the cache holds exactly these."""
 
     statistics: Statistics
     kept: bool
@@ -32,7 +32,7 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
     """Read the statistics of the episodes in scope, and make those that are not kept.
 
     Args:
-        texts: the digest of each one's text.
+        texts: the digest of each episode's text.
     """
     names, kept = _read(cache, scope)
     if names == texts:
@@ -46,7 +46,7 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
 
 
 def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
-    """Keep the statistics beside a native index. When that fails, the next recall makes them anew."""
+    """Keep the statistics beside a native index. If that fails, the next recall makes them again."""
     if terms.kept:
         return
     body = terms.statistics.to_bytes()
@@ -66,7 +66,7 @@ def _code() -> str:
 
 
 def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
-    """The kept statistics and the digests of their texts; none where they do not fit their seal and today's code."""
+    """The digests of the texts, and the kept statistics; both empty if they do not fit their seal or today's code."""
     nothing: tuple[list[str], Statistics] = ([], bm25.joined([]))
     if not scope.settings.is_native:
         return nothing

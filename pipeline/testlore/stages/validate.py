@@ -1,4 +1,4 @@
-"""``validate``: the configuration, the canonical store, and which of its episodes are in scope."""
+"""``validate``: verifies the configuration and the canonical store, and finds the episodes in scope."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testlore.memory.store import Record, Store
 from testlore.project.settings import Settings
 from testlore.stages.configuration import STAMP, Stamp
 
-#: The seals of the records that were verified; only what is new in a store is verified again.
+#: The file with the seals of the records that were verified, so that only new records of a store are verified.
 SEALS = "validated-records.json"
 
 
@@ -24,7 +24,7 @@ class Scope(NamedTuple):
         settings: the project's configuration.
         framework: the name of the project's test framework.
         store: the canonical store.
-        eligible: its records of that framework, newest first.
+        eligible: the episodes in scope: its records of that framework, newest first.
     """
 
     settings: Settings
@@ -45,9 +45,9 @@ def run(cache: Cache, configured: Settings, framework: str, stamp: Stamp, data: 
 
 
 def keep_stamp(cache: Cache, scope: Scope, stamp: Stamp) -> None:
-    """Seal in the cache that configuration and store were verified, unless that very stamp is there.
+    """Keep a stamp in the cache: the configuration and the store were verified. A stamp that is there already stays.
 
-    A disabled plugin makes no cache; without a stamp everything is verified again next time.
+    A disabled plugin makes no cache. Without a stamp everything is verified again next time.
     """
     passed = Stamp(scope.settings.config_digest, scope.store.digest, digests.of("validation"))
     if scope.settings.is_native and passed != stamp:

@@ -1,4 +1,4 @@
-"""How a recall's answer becomes text: one renderer a module, and what a terminal needs."""
+"""How a recall's answer becomes text: one renderer in each module, and what they need to know of a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def source(result: RecallResult) -> str:
-    """Which retrieval answered, in a few words."""
+    """The retrieval that answered, in a few words."""
     if result.details is None:
         return result.retrieval
     return "{engine} {version} ({mode}, index {cache})".format(**{"version": "", "cache": "used", **result.details})

@@ -12,10 +12,10 @@ from testlore.stages.answer import GENERAL_WARNING, RecallResult
 
 
 def render(result: RecallResult, max_chars: int) -> str:
-    """The block, with as many records as fit; nothing when nothing could be recalled.
+    """The block, with as many records as fit; empty when nothing could be recalled.
 
-    Its first and last line carry a digest of the records, so that no text inside can pass for the end of the block.
-    Code stands between fences that are longer than any run of backticks in it.
+    Its first and last line contain a digest of the records, so that no text inside can look like the end of the block.
+    Code is fenced with more backticks than any run of them inside.
 
     Args:
         result: an answer.

@@ -17,7 +17,7 @@ _LONGEST_WORD = 24
 
 
 def render(result: RecallResult) -> str:
-    """The table and a line that sums it up; nothing when nothing could be recalled."""
+    """The table and a line that sums it up; empty when nothing could be recalled."""
     if result.reason:
         return ""
     count = len(result.records)
@@ -47,7 +47,7 @@ def render(result: RecallResult) -> str:
 
 
 def _explanation(number: int, record: dict[str, Any]) -> str:
-    """How a record's score comes about, in a few lines of at most 80 columns."""
+    """How a record's score is computed, in a few lines of at most 80 columns."""
     import textwrap
 
     why = record["explain"]

@@ -1,4 +1,4 @@
-"""What a terminal makes of a text: how wide it is, and which characters it would act on."""
+"""Text on a terminal: how wide it is, and which characters are not safe to print."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    """``text`` without what could move a terminal's cursor or reorder what is read; newlines and tabs stay."""
+    """``text`` with U+FFFD for characters that move a terminal's cursor or reorder text. Newlines and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if char in "\n\t" or unicodedata.category(char)[0] != "C" else "\ufffd" for char in text)
 
 
 def width(line: str) -> int:
-    """How many columns of a terminal a line takes that has no control characters."""
+    """How many columns of a terminal a line without control characters takes."""
     from wcwidth import wcswidth
 
     return wcswidth(line)
 
 
 def shorten(line: str, columns: int) -> str:
-    """A line cut to this many columns; one that was cut ends with an ellipsis."""
+    """A line of at most this many columns. If it was cut, it ends with an ellipsis."""
     if width(line) <= columns:
         return line
     while width(line) > columns - 1:
