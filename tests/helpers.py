@@ -26,6 +26,8 @@ QUERY = "zero boundary"
 PLUGIN = {"enabled": True, "dimensions": 128, "timeoutMs": 10_000, "embedding": {"mode": "feature-vectors"}}
 #: The two files that each engine's index is made of.
 INDEX_FILES = {"python": ("vectors.rvf", "vectors.json"), "node": ("vectors-node.db", "vectors-node.json")}
+#: The tasks of the graph, in order.
+GRAPH = ["validate", "key", "embed", "index", "query", "recall"]
 _SECONDS = 60
 _PR_CAPBSET_DROP = 24
 _NOBODY = 65534
@@ -105,6 +107,11 @@ class Project:
         value = {"schemaVersion": 1, "records": sorted(records, key=store.newest_first), **others}
         (path or self.store).write_bytes(canonical.to_bytes(canonical.pretty(canonical.seal(value))))
 
+    def change_one_episode(self) -> None:
+        """Change the newest record, and seal everything again."""
+        newest, *others = self.records()
+        self.write_store([canonical.seal({**newest, "tags": ["async"]}), *others])
+
     def run(self, *argv: str, **options: Any) -> Done:
         env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         given: dict[str, Any] = {
@@ -154,6 +161,16 @@ class Project:
         assert answer["records"]
         cache: str = answer["retrievalDetails"]["cache"]
         return cache
+
+
+def skipped(done: Done) -> list[str]:
+    """The tasks that doit found up to date."""
+    return [line[3:] for line in done.stderr.splitlines() if line.startswith("-- ")]
+
+
+def ran(done: Done) -> list[str]:
+    """The tasks that doit ran."""
+    return [line[3:] for line in done.stderr.splitlines() if line.startswith(".  ")]
 
 
 def golden(name: str, target: Path) -> Path:

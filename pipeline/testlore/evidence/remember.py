@@ -71,7 +71,7 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
     try:
         age = time.time() - store.moment(validation["createdAt"])
     except ValueError:
-        raise Refusal("validation-tampered", "createdAt is no moment of the calendar") from None
+        raise Refusal("validation-tampered", "createdAt is not a real date") from None
     if not -_CLOCK_SECONDS <= age <= _FRESH_SECONDS:
         raise Refusal("validation-stale", f"it is from {validation['createdAt']}; allowed: of the last 24 hours")
     observed = verdict.from_dict(validation["observed"])

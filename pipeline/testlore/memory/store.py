@@ -181,7 +181,7 @@ def _fault(record: Record) -> str:
     try:
         moment(record["createdAt"])
     except ValueError:
-        return "createdAt is no moment of the calendar"
+        return "createdAt is not a real date"
     for pattern in record["patterns"]:
         if canonical.utf16_length(pattern["content"]) > MAX_PATTERN_CHARACTERS:
             return f"a pattern is longer than {MAX_PATTERN_CHARACTERS} characters"
