@@ -134,6 +134,11 @@ class _Ending(Exception):
         """The exit status of a command that ends with this reason."""
         return self.MEANINGS[self.reason].exit_status
 
+    @property
+    def advice(self) -> str:
+        """What a person can do."""
+        return self.MEANINGS[self.reason].help
+
     def __str__(self) -> str:
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 

@@ -11,12 +11,12 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from testlore import canonical, schemas
 from testlore.child import Child, Completion
-from testlore.errors import Refusal, UnsafePath
+from testlore.errors import Refusal
 from testlore.project import safe_files
 from testlore.project.settings import CONFIG_FILE
 
@@ -63,14 +63,8 @@ class Transcript:
             with contextlib.suppress(OSError):  # it may hold another generation's answers
                 os.rmdir(safe_files.safe_path(self._root, FOLDER))
 
-    @contextlib.contextmanager
-    def _disk(self) -> Iterator[None]:
-        try:
-            yield
-        except UnsafePath as error:
-            raise Refusal("generation-unsafe", str(error)) from None
-        except OSError as error:
-            raise Refusal("generation-unwritable", f"{self.folder}: {error.strerror or error}") from None
+    def _disk(self) -> AbstractContextManager[None]:
+        return safe_files.refusing(self.folder, unsafe="generation-unsafe", unwritable="generation-unwritable")
 
 
 class Workers:

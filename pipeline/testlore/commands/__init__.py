@@ -29,6 +29,10 @@ NAMES = (
 )
 
 
+#: How many digits of an episode's id people are shown.
+SHORT_ID = 12
+
+
 class Answer(NamedTuple):
     """The answer of a command.
 

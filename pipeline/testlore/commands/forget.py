@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import SHORT_ID, Answer, add_json, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 HELP = "remove episodes because a person asks for it"
 EXAMPLES = ('testlore forget 0781e554 --why "it was a trial"',)
 
-_SHORT_ID = 12
 _SHOWN = ("id", "outcome", "createdAt", "tags", "warnings")
 
 
@@ -35,7 +34,7 @@ def _answer(root: str, ids: Sequence[str], why: str) -> Answer:
     removed = forget(root, ids, why)
     value = {"removed": [{key: one[key] for key in _SHOWN} for one in removed], "why": why}
     lines = [
-        f"removed {one['id'][:_SHORT_ID]}, {one['outcome']}, of {one['createdAt']}: "
+        f"removed {one['id'][:SHORT_ID]}, {one['outcome']}, of {one['createdAt']}: "
         f"{', '.join([*one['tags'], *one['warnings']]) or 'no tags'}"
         for one in removed
     ]

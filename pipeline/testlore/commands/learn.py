@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import SHORT_ID, Answer, add_json, respond
 
 if TYPE_CHECKING:
     import argparse
 
 HELP = "show what episodes have in common: tentative, never a rule"
 EXAMPLES = ("testlore learn", "testlore learn --json")
-
-_SHORT_ID = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +30,7 @@ def _answer(root: str) -> Answer:
     value = {"lessons": [{**one._asdict(), "tentative": True} for one in lessons], "advisoryOnly": True}
     lines = []
     for one in lessons:
-        episodes = " ".join(name[:_SHORT_ID] for name in one.episodes)
+        episodes = " ".join(name[:SHORT_ID] for name in one.episodes)
         lines += [f"{one.kind}: {one.text}", f"  episodes: {episodes}"]
     end = "Tentative: counted, not understood. No lesson is a rule." if lessons else "No lesson yet: nothing recurred."
     return Answer(value, "\n".join([*lines, end]))

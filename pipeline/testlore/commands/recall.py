@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from testlore.commands import formats, output
-from testlore.errors import Unusable
+from testlore.errors import UNUSABLE, Unusable
 from testlore.stages import call
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 HELP = "ask the memory what was already tried"
 EXAMPLES = ('testlore recall "zero boundary"', 'testlore recall "zero boundary" --limit 3 --format prompt')
-
-_BEGIN = "There is no memory here yet. It begins with the first test candidate that is staged and validated."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +79,7 @@ def show(result: RecallResult, form: str, max_chars: object) -> None:
     if result.reason:
         output.tell(result.reason)
         if result.reason.startswith("no-memory"):
-            output.warn(_BEGIN)
+            output.warn(f"There is no memory here yet. {UNUSABLE['no-memory'].help}")
     elif not chosen.has_warnings:
         for warning in result.warnings:
             output.warn(warning)

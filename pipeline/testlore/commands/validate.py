@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import SHORT_ID, Answer, add_json, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 HELP = "run the old and the proposed suite, and remember the outcome"
 EXAMPLES = ("testlore validate ID", 'testlore validate "$(testlore stage patch.json)" --json')
-
-_SHORT_ID = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +45,7 @@ def answer_of(validation: Validation) -> Answer:
     if validation.not_remembered:
         value["notRemembered"] = validation.not_remembered
     counts = validation.evidence
-    remembered = validation.record[:_SHORT_ID]
+    remembered = validation.record[:SHORT_ID]
     lines = [
         f"{validation.id} {validation.outcome}{': ' if validation.reasons else ''}{', '.join(validation.reasons)}",
         *(f"  {detail}" for detail in validation.details),

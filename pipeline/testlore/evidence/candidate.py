@@ -262,11 +262,5 @@ def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: 
                         raise Refusal("candidate-changed", f"{name}/{path} was not staged")
 
 
-@contextlib.contextmanager
-def _disk() -> Any:
-    try:
-        yield
-    except UnsafePath as error:
-        raise Refusal("candidate-unsafe", str(error)) from None
-    except OSError as error:
-        raise Refusal("candidate-unwritable", f"{FOLDER}: {error.strerror or error}") from None
+def _disk() -> contextlib.AbstractContextManager[None]:
+    return safe_files.refusing(FOLDER, unsafe="candidate-unsafe", unwritable="candidate-unwritable")

@@ -207,7 +207,7 @@ def _shorten(text: str) -> str:
     return encoded.decode("utf-16-le", "ignore").rstrip()
 
 
-def private(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNames:
+def private_names(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNames:
     """The names that must not get into the patterns of a project's tests."""
     return PrivateNames(frozenset(labels), frozenset(paths), os.path.abspath(root))
 

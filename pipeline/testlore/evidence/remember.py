@@ -96,7 +96,7 @@ def _record(
     tests = verdict.changed_tests(manifest, observed.candidate)
     changed = {path: staged.files[path] for path in tests}
     before = _before(root, tests)
-    private = patterns.private(
+    private = patterns.private_names(
         root,
         [*configured.services.values(), *configured.environment.values()],
         [*paths, *staged.files],

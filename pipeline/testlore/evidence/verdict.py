@@ -107,19 +107,10 @@ def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
     if is_complete(framework, observed.candidate):
         found += _unexecuted(manifest, framework, observed)
         found += [("case-loss", name) for name in sorted(lost)]
-    demonstrated, caught = [], []
-    if both_green:
-        for position, defect in enumerate(manifest["heldOutDefects"]):
-            seen = observed.defects[position] if position < len(observed.defects) else None
-            matches = seen is not None and seen.name == defect["name"]
-            if seen is not None and matches and _sees(framework, observed.original, seen.original):
-                demonstrated.append(defect["name"])
-            else:
-                found.append(("undemonstrated-defect", defect["name"]))
-            if seen is not None and matches and _sees(framework, observed.candidate, seen.candidate):
-                caught.append(defect["name"])
-            else:
-                found.append(("held-out-miss", defect["name"]))
+    defects = _judge_defects(manifest, framework, observed) if both_green else []
+    for defect in defects:
+        found += [] if defect.demonstrated else [("undemonstrated-defect", defect.name)]
+        found += [] if defect.caught else [("held-out-miss", defect.name)]
     if observed.drifted:
         found.append(("provenance-changed", ""))
     reasons = [reason for reason in WARNINGS if any(reason == word for word, _ in found)]
@@ -133,8 +124,8 @@ def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
             "passedCases": observed.candidate.count("passed"),
             "failedCases": observed.candidate.count("failed"),
             "missingCases": sum(lost.values()),
-            "demonstratedDefects": len(demonstrated),
-            "caughtDefects": len(caught),
+            "demonstratedDefects": sum(defect.demonstrated for defect in defects),
+            "caughtDefects": sum(defect.caught for defect in defects),
             "complete": is_complete(framework, observed.original) and is_complete(framework, observed.candidate),
         },
     )
@@ -193,6 +184,28 @@ def _unexecuted(manifest: Mapping[str, Any], framework: Framework, observed: Obs
 
 def _ran_unnamed(run: Run, path: str) -> bool:
     return any(case.file in ("", path) and case.outcome != "skipped" for case in run.cases)
+
+
+class _DefectVerdict(NamedTuple):
+    """Whether the original suite shows a held-out defect, and whether the candidate's suite does."""
+
+    name: str
+    demonstrated: bool
+    caught: bool
+
+
+def _judge_defects(manifest: Mapping[str, Any], framework: Framework, observed: Observation) -> list[_DefectVerdict]:
+    """Judge each held-out defect of the manifest. One that was not observed is neither demonstrated nor caught."""
+    found = []
+    for position, defect in enumerate(manifest["heldOutDefects"]):
+        name = defect["name"]
+        seen = observed.defects[position] if position < len(observed.defects) else None
+        if seen is None or seen.name != name:
+            found.append(_DefectVerdict(name, demonstrated=False, caught=False))
+            continue
+        demonstrated = _sees(framework, observed.original, seen.original)
+        found.append(_DefectVerdict(name, demonstrated, caught=_sees(framework, observed.candidate, seen.candidate)))
+    return found
 
 
 def _sees(framework: Framework, clean: Run, broken: Run) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 
-from testlore.errors import UnsafePath, Unusable
+from testlore.errors import Refusal, UnsafePath, Unusable
 
 #: A folder, as a caller gives it.
 Root = str | os.PathLike[str]
@@ -75,6 +77,25 @@ def read_file(root: str, path: str, limit: int) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UnsafePath(f"{path} is not a regular file")
         return file.read(limit + 1)
+
+
+@contextlib.contextmanager
+def refusing(folder: str, *, unsafe: str, unwritable: str) -> Iterator[None]:
+    """Refuse when the block meets an unsafe path or cannot write.
+
+    Args:
+        folder: the project path that the message names.
+        unsafe, unwritable: the reasons of the refusal.
+
+    Raises:
+        Refusal: with one of these reasons.
+    """
+    try:
+        yield
+    except UnsafePath as error:
+        raise Refusal(unsafe, str(error)) from None
+    except OSError as error:
+        raise Refusal(unwritable, f"{folder}: {error.strerror or error}") from None
 
 
 def existing_folder(root: object, name: str = "root") -> str:
