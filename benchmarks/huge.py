@@ -10,7 +10,7 @@ from pathlib import Path
 
 from testlore.cache import Cache
 from testlore.frameworks import python
-from testlore.project import snapshot
+from testlore.project import git, snapshot
 
 from benchmarks.commands import Times, alternate
 
@@ -29,7 +29,7 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
             for file in range(_IN_A_FOLDER):
                 (place / f"file{file}.py").write_text(f"# {number} {file}\n" * 40)
         for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
-            subprocess.run([*_GIT, *command], cwd=root, check=True)
+            subprocess.run([*_GIT, *command], cwd=root, check=True, env=git.environment())
         time.sleep(2.5)  # until no file is racily clean, see testlore.project.snapshot
         cache = Cache(folder)
         for _ in range(2):
@@ -40,9 +40,11 @@ def measure(runs: int, progress: Callable[[str], object]) -> Times:
             snapshot.Scan(folder, python.TOOL_FILES, cache).snapshot()
             return time.perf_counter() - begin
 
+        status_of, environment = ["git", "status", "--porcelain"], git.environment()
+
         def status() -> float:
             begin = time.perf_counter()
-            subprocess.run(["git", "status", "--porcelain"], cwd=root, check=True, capture_output=True)
+            subprocess.run(status_of, cwd=root, check=True, capture_output=True, env=environment)
             return time.perf_counter() - begin
 
         return alternate({"git status": status, "snapshot of 50,000 files": take}, runs, progress)

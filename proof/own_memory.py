@@ -21,6 +21,7 @@ from testlore import canonical, evidence
 from testlore.evidence import copies
 from testlore.memory import store
 from testlore.memory.store import Record
+from testlore.project import git
 
 from proof.project import REPOSITORY, ProofError
 
@@ -150,7 +151,7 @@ def _checkout() -> Iterator[Path]:
     with copies.disposable() as folder:
         root = Path(folder, "checkout")
         copies.pristine(str(REPOSITORY), str(root))
-        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        subprocess.run(["git", "init", "-q", str(root)], check=True, env=git.environment())
         yield root
 
 

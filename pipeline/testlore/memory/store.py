@@ -128,8 +128,8 @@ def created_at(seconds: float) -> str:
     """A moment, in seconds since the epoch, as ECMAScript's ``Date.toISOString`` writes it."""
     from datetime import datetime, timezone
 
-    moment = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    utc = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
+    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
 
 
 def verify(value: Any, known_seals: Container[str] = ()) -> None:
