@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 from testlore import canonical
 from testlore.errors import Unusable
 from testlore.frameworks import languages
+from testlore.project import git
 
 MOST_QUESTIONS = 200
 MOST_HUNKS = 6
@@ -150,13 +151,12 @@ def holds_test(language: str, text: str) -> bool:
 
 
 def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    quiet = {"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    quiet = {"GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
     try:
         return subprocess.Popen(
             argv,
             cwd=repository,
-            env={**env, **quiet, "GIT_TERMINAL_PROMPT": "0"},
+            env={**git.environment(), **quiet},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if argv[1] == "rev-parse" else subprocess.DEVNULL,
