@@ -44,7 +44,10 @@ def files(root: str, settings: Settings) -> list[str]:
 
 
 def _file_under(root: str, part: str) -> str:
-    path = os.path.realpath(os.path.join(root, part))
+    try:
+        path = os.path.realpath(os.path.join(root, part))
+    except ValueError:  # the locale has no such name, so there is no such file
+        return ""
     return path if path.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(path) else ""
 
 
