@@ -271,7 +271,8 @@ def _walk(root: str) -> Iterator[str]:
             continue
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
-                yield prefix + entry.name
+                if entry.name != ".git":  # the file that stands for the folder in a linked worktree
+                    yield prefix + entry.name
             elif entry.name not in IGNORED_FOLDERS:
                 pending.append(f"{prefix}{entry.name}/")
 
