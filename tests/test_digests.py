@@ -6,6 +6,8 @@ import ast
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,13 +23,13 @@ DECIDES_NOTHING = {
     "errors.py": "words of failures, which are never kept",
     "child.py": "runs a worker; what it answers is checked",
     "cache.py": "keeps bytes, and decides none",
+    "project/git.py": "hands on what git says, and decides nothing",
     "project/safe_files.py": "reads bytes, and decides none",
     "engines/__init__.py": "names the engines; each one's own code is digested with it",
     "engines/pool.py": "starts workers; what they answer is checked",
     "engines/wheel.py": "starts the worker, whose code is digested",
     "engines/node.py": "starts the worker, whose code is digested",
     "embedding/__init__.py": "names the providers, whose identities stand in the key",
-    "embedding/command.py": "its command's identity stands in the key",
     "memory/store.py": "says which episodes there are, whose digests stand in the key",
     "ranking/bm25.py": "counts for the ranking, which is never kept but as statistics",
     "stages/configuration.py": "reads the stamp, and decides nothing that it holds",
@@ -67,13 +69,30 @@ def test_every_file_that_decides_exists() -> None:
         assert digests.of("index", *engines.engine(runtime).CODE) != digests.of("index")
 
 
-def test_a_schema_that_changes_makes_a_warm_cache_check_the_configuration_again(
-    project: Project, tmp_path: Path
-) -> None:
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder with a copy of the package, whose files a test may change."""
     package = tmp_path / "package"
     shutil.copytree(PACKAGE, package / "testlore", ignore=shutil.ignore_patterns("__pycache__", "schemas"))
     shutil.copytree(REPOSITORY / "schemas", package / "testlore/schemas")
-    copied = project.with_env(PYTHONPATH=os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]))
+    return package
+
+
+def change(package: Path, module: str, old: str, new: str) -> None:
+    path = package / "testlore" / module
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def answered_by(package: Path, project: Project) -> Project:
+    return project.with_env(PYTHONPATH=os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]))
+
+
+def test_a_schema_that_changes_makes_a_warm_cache_check_the_configuration_again(
+    project: Project, package: Path
+) -> None:
+    copied = answered_by(package, project)
     assert [copied.ask_natively(), copied.ask_natively()] == ["built", "reused"]
     path = package / "testlore/schemas/config.schema.json"
     schema = json.loads(path.read_text("utf-8"))
@@ -81,6 +100,37 @@ def test_a_schema_that_changes_makes_a_warm_cache_check_the_configuration_again(
     path.write_text(json.dumps(schema))
     answer = copied.ask(status=2)
     assert answer["reason"].startswith('configuration-invalid: adapter is "node"')
+
+
+def test_other_rules_for_sources_make_a_kept_snapshot_anew(project: Project, package: Path) -> None:
+    change(package, "project/snapshot.py", "_SMALL = 200", "_SMALL = 2")
+    change(package, "project/snapshot.py", "_LARGE = 2_000", "_LARGE = 4")
+    subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
+    code = "from testlore.stages.session import Session; print(Session('.').provenance().source_hash)"
+
+    def source_hash() -> str:
+        done = answered_by(package, project).python("-c", code)
+        assert len(done.stdout) == 65, done.stderr
+        return done.stdout
+
+    before = source_hash()
+    assert source_hash() == before
+    change(package, "project/snapshot.py", '".git node_modules ', '".git src node_modules ')
+    assert source_hash() != before
+
+
+def test_other_code_around_an_embedding_command_makes_its_vectors_anew(project: Project, package: Path) -> None:
+    say = (
+        "import json, sys; r = json.load(sys.stdin); n = r['dimensions'];"
+        "print(json.dumps({'schemaVersion': 1, 'vectors': [[len(t) + i for i in range(n)] for t in r['texts']]}))"
+    )
+    argv = [sys.executable, "-c", say]
+    project.configure({"embedding": {"mode": "command", "argv": argv, "identity": "lengths"}})
+    copied = answered_by(package, project)
+    assert [copied.ask_natively(), copied.ask_natively()] == ["built", "reused"]
+    change(package, "embedding/command.py", "value / norm", "-value / norm")
+    assert copied.ask_natively() == "built"
 
 
 def test_the_defaults_of_the_schema_are_those_of_the_code() -> None:

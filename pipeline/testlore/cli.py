@@ -84,7 +84,11 @@ def _interrupt(number: int, _: object) -> NoReturn:
 def _parse(words: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments. If the words begin with a command, only that command's module is imported."""
     if words and words[0] in commands.NAMES:
-        return _add_arguments(_Parser(prog=f"testlore {words[0]}"), words[0]).parse_args(words[1:])
+        parsed = _add_arguments(_Parser(prog=f"testlore {words[0]}"), words[0]).parse_args(words[1:])
+        for name, value in vars(parsed).items():
+            if value == []:  # what Python before 3.13 makes of `--why=--`
+                setattr(parsed, name, "--")
+        return parsed
     parser = _Parser(
         prog="testlore",
         description="A project's test memory: ask what was already tried before you write the next test.",

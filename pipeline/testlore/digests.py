@@ -22,7 +22,9 @@ DECIDED_BY = {
     ),
     "words": _WORDS,
     "features": (*_WORDS, "embedding/features.py"),
+    "model": ("canonical.py", *_WORDS, "embedding/command.py", "embedding/semantic.py"),
     "statistics": ("canonical.py", *_WORDS, "ranking/bm25.py", "stages/terms.py"),
+    "sources": ("canonical.py", "project/snapshot.py", "project/provenance.py"),
     "index": ("canonical.py", "engines/calls.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
 }
 

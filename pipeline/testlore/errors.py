@@ -73,6 +73,7 @@ REFUSALS = {
     "candidate-changed": Meaning(1, "The candidate's files changed after it was staged. Stage it again."),
     "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
     "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
+    "copy-unwritable": Meaning(1, "Free disk space for temporary files, or set TMPDIR to a folder that has it."),
     "validation-missing": Meaning(1, "Run `testlore validate` first."),
     "validation-tampered": Meaning(1, "The verdict was changed after it was written. Validate again."),
     "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),

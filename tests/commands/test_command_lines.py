@@ -63,6 +63,22 @@ def test_a_query_that_begins_with_a_dash_stands_after_two(project: Project) -> N
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["recall", "zero", "--root=--"],
+        ["forget", "deadbeef", "--why=--"],
+        ["evaluate", "--repo=.", "--chart=--"],
+        ["merge", "--from=--"],
+    ],
+)
+def test_two_dashes_are_a_value_like_any_other(project: Project, words: list[str]) -> None:
+    done = project.testlore(*words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("testlore: call-invalid: ")
+    assert "[]" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "told"),
     [
         ([], "one of the arguments QUERY --query is required"),

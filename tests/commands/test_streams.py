@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from episodes import make_episode
 from evidence_helpers import fill, patch, pytest_project
-from helpers import Done, Project
+from helpers import Done, Project, word
 from testlore import canonical, evidence
 from testlore.commands import NAMES
 from testlore.memory import store
@@ -94,6 +94,15 @@ def test_a_path_that_the_locale_cannot_express_is_named(shop: Project) -> None:
     done = shop.with_env(**ASCII[1]).testlore("candidates")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "testlore: call-invalid: the locale has no '\\xf6'; allowed: UTF-8\n"
+
+
+@pytest.mark.parametrize("program", ["prüfe", "./prüfe"])
+def test_a_program_that_the_locale_cannot_express_is_one_that_is_not_there(shop: Project, program: str) -> None:
+    shop = shop.with_env(**ASCII[1])
+    shop.configure({}, adapter="pytest", runner=[program, "{files}"])
+    assert shop.ask()["retrieval"] == "ruvector"
+    shop.configure({"embedding": {"mode": "command", "argv": [program], "identity": "x"}}, adapter="pytest")
+    assert word(shop.ask()) == "ruvector-embedding-command-failed"
 
 
 @pytest.mark.parametrize("name", CALLS)

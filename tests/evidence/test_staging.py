@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from evidence_helpers import CALC, Json, defect, patch, pytest_project, tree, write
+from helpers import Project, without_powers
 from testlore import evidence, frameworks
 from testlore.errors import Refusal
 from testlore.project import provenance, settings
@@ -232,3 +233,14 @@ def test_a_path_that_no_runner_or_file_system_takes_is_refused(tmp_path: Path, p
     root = pytest_project(tmp_path)
     with pytest.raises(Refusal, match=f"path-refused: .*{told}"):
         evidence.stage(str(root), patch({path: "def test_one(): pass\n"}))
+
+
+def test_a_path_in_a_folder_that_may_not_be_entered_is_refused(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "patch.json").write_text(json.dumps(patch({"tests/test_one.py": "def test_one(): pass\n"})))
+    (root / "tests").chmod(0)
+    try:
+        done = Project(root, before=without_powers).testlore("stage", str(tmp_path / "patch.json"))
+    finally:
+        (root / "tests").chmod(0o755)
+    assert done.returncode == 2
+    assert done.stderr.startswith("testlore: path-refused: files[0]: Permission denied; allowed: ")

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from episodes import make_episode, pattern
 from evidence_helpers import fill, patch, pytest_project, records, tree
 from helpers import without_powers
-from testlore import evidence
+from testlore import canonical, evidence
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store
 
@@ -183,3 +184,20 @@ def test_a_lock_that_another_process_keeps_is_told(tmp_path: Path, monkeypatch: 
         holder.communicate()
     fill(tmp_path, range(1, 2))
     assert len(records(tmp_path)) == 2
+
+
+def test_threads_may_read_more_stores_than_are_kept() -> None:
+    sealed = [canonical.seal({"schemaVersion": 1, "records": [make_episode(number)]}) for number in range(7)]
+    stores = [canonical.dumps(one).encode() for one in sealed]
+
+    def read(start: int) -> int:
+        read = [store.parse(stores[at % 7], known_valid=True) for at in range(start, start + 2_000)]
+        return len({one.digest for one in read})
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert set(threads.map(read, range(0, 24, 3))) == {7}
+    finally:
+        sys.setswitchinterval(interval)

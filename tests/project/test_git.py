@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
-from helpers import Project
+from helpers import QUERY, Project, is_alive, wait_until
 from testlore.project import git
+
+SLOW = 20  # seconds; far above what ending git may take
 
 
 def run_git(folder: Path, *arguments: str) -> None:
@@ -58,3 +63,34 @@ def test_a_question_that_was_asked_before_a_fork_is_asked_anew(tmp_path: Path) -
     os.waitpid(child, 0)
     assert os.read(reader, 100) == b"a.txt\n"
     assert question.answer() == b"a.txt\n"
+
+
+@pytest.fixture
+def stuck_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ``git`` that answers too late, as a script that starts the real one. It says which process that is."""
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nsleep {SLOW} &\necho $! > "{tmp_path}/started"\nwait\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path / "started"
+
+
+def test_a_git_that_is_stuck_is_ended_with_what_it_started(
+    tmp_path: Path, stuck_git: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git, "_SECONDS", 1)
+    begin = time.monotonic()
+    assert git.ask(str(tmp_path), "ls-files") == b""
+    assert time.monotonic() < begin + SLOW / 2
+    assert not is_alive(int(stuck_git.read_text()))
+
+
+def test_an_interrupted_recall_leaves_no_git_behind(project: Project, stuck_git: Path) -> None:
+    argv = [sys.executable, "-m", "testlore", "recall", QUERY]
+    with subprocess.Popen(argv, cwd=project.root, stderr=subprocess.PIPE) as recall:
+        assert wait_until(lambda: stuck_git.exists() and bool(stuck_git.read_text()))
+        time.sleep(0.5)  # by now it waits for git
+        recall.send_signal(signal.SIGTERM)
+        assert recall.wait(SLOW / 2) == 128 + signal.SIGTERM
+    assert not is_alive(int(stuck_git.read_text()))

@@ -30,7 +30,7 @@ PLUGIN: list[tuple[str, Json]] = [
     ("'identity'", {"embedding": {"mode": "command", "argv": ["x"]}}),
     *(
         ("embedding.argv", {"embedding": {"mode": "command", "identity": "x", "argv": wrong}})
-        for wrong in _any([], ["x"] * 33, ["x", ""], ["x\0"], ["x" * 4097], "x", [1])
+        for wrong in _any([], ["x"] * 33, ["x", ""], ["x\0"], ["x\ud800"], ["x" * 4097], "x", [1])
     ),
     *(
         ("embedding.identity", {"embedding": {"mode": "command", "argv": ["x"], "identity": wrong}})

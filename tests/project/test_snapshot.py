@@ -74,6 +74,18 @@ def test_without_git_every_file_counts(tmp_path: Path) -> None:
     assert not any("node_modules" in path or ".venv" in path for path in files_of(tmp_path))
 
 
+def test_a_linked_worktree_has_the_same_sources_where_its_repository_is_out_of_reach(tmp_path: Path) -> None:
+    (tmp_path / "main").mkdir()
+    (tmp_path / "main/a.py").write_text("x")
+    git(tmp_path / "main", "init", "-q")
+    git(tmp_path / "main", "add", "-A")
+    git(tmp_path / "main", "commit", "-qm", "all")
+    git(tmp_path / "main", "worktree", "add", "-q", str(tmp_path / "linked"))
+    before = files_of(tmp_path / "linked")
+    (tmp_path / "main").rename(tmp_path / "gone")  # as in a container that was given the worktree alone
+    assert files_of(tmp_path / "linked") == before
+
+
 def test_a_project_in_a_folder_of_a_repository_sees_its_own_files_only(tmp_path: Path) -> None:
     make(tmp_path / "inner")
     git(tmp_path, "init", "-q")

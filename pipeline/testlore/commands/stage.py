@@ -34,7 +34,8 @@ def _answer(root: str, name: str) -> Answer:
     try:
         data = _read(name)
     except (OSError, ValueError) as error:
-        raise Refusal("call-invalid", f"patch is {name!r}, which cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or str(error)
+        raise Refusal("call-invalid", f"patch is {name!r:.200}, which cannot be read: {why}") from None
     if len(data) > _MAX_PATCH_BYTES:
         raise Refusal("patch-invalid", f"larger than {_MAX_PATCH_BYTES} bytes")
     try:

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from testlore import canonical, child
+from testlore import canonical, child, digests
 from testlore.errors import Fallback
 from testlore.project.settings import Settings
 from testlore.ranking.bm25 import Statistics
@@ -29,11 +29,12 @@ _MAX_QUOTED = 120  # characters of standard error in a warning
 
 
 def identity(root: str, settings: Settings) -> dict[str, Any]:
-    """The command, its ``identity``, and the state of each part of it that is a file of the project."""
+    """The command, its ``identity``, our code around it, and the state of each part that is a file of the project."""
     return {
         "mode": settings.embedding,
         "argv": list(settings.argv),
         "identity": settings.identity,
+        "code": digests.of("model"),
         "files": [_file_state(root, part) for part in settings.argv],
     }
 
@@ -44,7 +45,10 @@ def files(root: str, settings: Settings) -> list[str]:
 
 
 def _file_under(root: str, part: str) -> str:
-    path = os.path.realpath(os.path.join(root, part))
+    try:
+        path = os.path.realpath(os.path.join(root, part))
+    except ValueError:  # the locale has no such name, so there is no such file
+        return ""
     return path if path.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(path) else ""
 
 

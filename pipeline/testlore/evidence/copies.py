@@ -43,6 +43,9 @@ def pristine(root: str, target: str) -> str:
 
     Returns:
         The digest of the copied files. It equals the provenance's ``sourceHash`` unless the sources have changed.
+
+    Raises:
+        OSError: the copy cannot be written.
     """
     digests = {}
     links = []
@@ -55,11 +58,12 @@ def pristine(root: str, target: str) -> str:
                 links.append(path)
             if not stat.S_ISREG(mode):
                 continue
-            with open(source, "rb") as file:
-                os.makedirs(os.path.dirname(place), exist_ok=True)
-                digests[path] = _copy(file, place, stat.S_IMODE(mode) | stat.S_IWUSR)
-        except OSError:  # for a snapshot too, a file that cannot be read does not exist
+            file = open(source, "rb")  # noqa: SIM115
+        except OSError:  # as in the snapshot, a file that cannot be read does not exist
             continue
+        with file:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            digests[path] = _copy(file, place, stat.S_IMODE(mode) | stat.S_IWUSR)
     for path in links:
         _copy_link(root, target, path)
     return canonical.digest(digests)
@@ -98,6 +102,9 @@ def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[st
 
     Returns:
         ``target``.
+
+    Raises:
+        OSError: the copy cannot be written.
     """
     shutil.copytree(base, target, symlinks=True)
     for path in deleted:

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Any
 
 from testlore import canonical, schemas
-from testlore.errors import Refusal, UnsafePath
+from testlore.errors import Refusal
 from testlore.frameworks import union
 from testlore.project import safe_files, snapshot
 
@@ -92,8 +92,9 @@ def check_path(root: str, where: str, path: str) -> None:
     try:
         path.encode("utf-8")
         safe_files.safe_path(root, path)
-    except (UnsafePath, UnicodeEncodeError) as error:
-        raise Refusal("path-refused", f"{where}: {error}; allowed: a plain relative path without links") from None
+    except (OSError, UnicodeEncodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Refusal("path-refused", f"{where}: {why}; allowed: a plain relative path without links") from None
     if path.startswith("-"):
         raise Refusal("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner reads as an option")
     parts = path.split("/")

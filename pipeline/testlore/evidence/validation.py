@@ -12,6 +12,7 @@ from testlore.errors import Refusal
 from testlore.evidence import candidate, copies, running, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.running import Place, Run
+from testlore.evidence.state import ProjectState
 from testlore.evidence.verdict import Defect, Observation
 from testlore.memory import store
 from testlore.project.provenance import Provenance, compatibility_reasons
@@ -45,19 +46,18 @@ def run(root: str, name: str) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Raises:
-        Refusal: the candidate has changed, it was staged against another state of the project, or ``runner-missing``.
+        Refusal: the candidate has changed, it was staged against another state of the project, ``runner-missing``, or
+            ``copy-unwritable``.
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
     now = state.read(root)
     current = now.provenance
     check_provenance(staged.manifest, current)
-    with copies.disposable() as folder:
-        place = Place(root, now.settings, now.framework, [*now.sources.files(), *staged.files], folder)
-        base = os.path.join(folder, "base")
-        if copies.pristine(root, base) != current.source_hash:
-            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
-        observed = _observe(place, base, staged)
+    try:
+        observed = _observe_in_copies(root, now, staged)
+    except OSError as error:  # a list of them from shutil has no strerror
+        raise Refusal("copy-unwritable", error.strerror or "not every file could be copied") from None
     observed = observed._replace(drifted=_drifted(root, staged, current))
     judged = verdict.judge(staged.manifest, observed)
     document = canonical.seal(
@@ -90,6 +90,15 @@ def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
     reasons = compatibility_reasons(manifest["provenance"], current)
     if reasons:
         raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
+
+
+def _observe_in_copies(root: str, now: ProjectState, staged: Candidate) -> Observation:
+    with copies.disposable() as folder:
+        place = Place(root, now.settings, now.framework, [*now.sources.files(), *staged.files], folder)
+        base = os.path.join(folder, "base")
+        if copies.pristine(root, base) != now.provenance.source_hash:
+            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
+        return _observe(place, base, staged)
 
 
 def _observe(place: Place, base: str, staged: Candidate) -> Observation:

@@ -67,17 +67,19 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
     digest = canonical.digest(data)
-    if digest not in _parsed:
+    found = _parsed.get(digest)
+    if found is None:
         try:
             value = canonical.loads(data)
         except ValueError as error:
             raise Unusable("store-corrupt", f"not JSON: {error}") from None
         if not known_valid:
             verify(value, known_seals)
-        while len(_parsed) >= _MOST_PARSED:
-            _parsed.pop(next(iter(_parsed)), None)
-        _parsed[digest] = Store(digest, sorted(value["records"], key=newest_first))
-    return _parsed[digest]
+        found = Store(digest, sorted(value["records"], key=newest_first))
+        if len(_parsed) >= _MOST_PARSED:
+            _parsed.clear()  # in one step, since other threads may ask too
+        _parsed[digest] = found
+    return found
 
 
 #: The last stores that this process read, by digest. A long-lived process reads the same one again and again.

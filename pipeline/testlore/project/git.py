@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Mapping
 
@@ -44,6 +45,7 @@ class Question:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment(),
+                start_new_session=True,
             )
 
     def answer(self) -> bytes:
@@ -52,19 +54,26 @@ class Question:
             self._start()
         if self._process is None:
             return b""
+        process = self._process
         try:
-            output, _ = self._process.communicate(timeout=_SECONDS)
+            output, _ = process.communicate(timeout=_SECONDS)
         except subprocess.TimeoutExpired:
-            self.end()
             return b""
-        return output if self._process.returncode == 0 else b""
+        finally:  # also when we are interrupted
+            self.end()
+        return output if process.returncode == 0 else b""
 
     def end(self) -> None:
-        """End git, when its answer is not needed any more."""
+        """End git, if it still works, and what it started: ``git`` may be a script that starts the real one."""
         process, self._process = self._process, None
-        if process is not None and self._asked_by == os.getpid():
-            process.kill()
-            process.communicate()
+        if process is None or self._asked_by != os.getpid():
+            return
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def ask(folder: str, *arguments: str) -> bytes:

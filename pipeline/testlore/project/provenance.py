@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping
@@ -124,8 +125,9 @@ def _interpreter(root: str, settings: Settings, framework: Toolchain) -> list[ob
     program = settings.runner[0] if settings.runner else framework.program()
     if settings.runner and "/" in program:
         program = os.path.join(root, program)
-    for folder in [""] if os.path.isabs(program) else os.get_exec_path():
-        found = os.path.realpath(os.path.join(folder, program))
-        if os.path.isfile(found) and os.access(found, os.X_OK):
-            return [os.path.basename(found), os.path.getsize(found)]
+    with contextlib.suppress(ValueError):  # the locale has no such name, so there is no such program
+        for folder in [""] if os.path.isabs(program) else os.get_exec_path():
+            found = os.path.realpath(os.path.join(folder, program))
+            if os.path.isfile(found) and os.access(found, os.X_OK):
+                return [os.path.basename(found), os.path.getsize(found)]
     return [os.path.basename(program), None]

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from testlore import canonical
+from testlore import canonical, digests
 from testlore.errors import Fallback
 from testlore.project import git
 
@@ -107,7 +107,9 @@ class Scan:
         self._head: dict[str, Any] = {}
         if keeper is not None:
             with contextlib.suppress(Fallback):
-                self._head = keeper.read_sealed(HEAD) or {}
+                head = keeper.read_sealed(HEAD)
+                if head is not None and head.get("code") == digests.of("sources"):
+                    self._head = head
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
         self._index = _index(root) if self._head.get("index") else ""
@@ -198,6 +200,7 @@ class Scan:
             with contextlib.suppress(Fallback):
                 self._keeper.write(BODY, lines)
         self._keep_head(
+            code=digests.of("sources") if self._keeper is not None else "",
             body=canonical.digest(lines),
             digest=digest,
             index=self._index if len(watched) <= _MOST_WATCHED else "",
@@ -269,7 +272,8 @@ def _walk(root: str) -> Iterator[str]:
             continue
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
-                yield prefix + entry.name
+                if entry.name != ".git":  # the file that stands for the folder in a linked worktree
+                    yield prefix + entry.name
             elif entry.name not in IGNORED_FOLDERS:
                 pending.append(f"{prefix}{entry.name}/")
 
