@@ -14,7 +14,7 @@ FLOORS = (
     ("errors", "canonical", "child"),
     ("schemas", "digests"),
     ("project",),
-    ("cache", "memory", "ranking", "engines", "embedding", "frameworks"),
+    ("cache", "memory", "ranking", "engines", "embedding", "frameworks", "programs"),
     ("evidence",),
     ("stages",),
     ("agents", "evaluate"),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
+from testlore.memory import form
 from testlore.project import safe_files
 
 INDEX_FILE = ".tddswarm/learning/index.json"
@@ -76,7 +77,10 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
             verify(value, known_seals)
         while len(_parsed) >= _MOST_PARSED:
             _parsed.pop(next(iter(_parsed)), None)
-        _parsed[digest] = Store(digest, sorted(value["records"], key=newest_first))
+        try:
+            _parsed[digest] = Store(digest, sorted(value["records"], key=newest_first))
+        except (KeyError, TypeError, ValueError):  # these bytes were never verified
+            raise Unusable("store-corrupt", "it holds what is no record") from None
     return _parsed[digest]
 
 
@@ -167,7 +171,8 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
 
 
 def _is_known(record: Any, known_seals: Container[str]) -> bool:
-    return isinstance(record, dict) and record.get("integrity") in known_seals and canonical.is_sealed(record)
+    seal = record.get("integrity") if isinstance(record, dict) else None
+    return isinstance(seal, str) and seal in known_seals and canonical.is_sealed(record)
 
 
 def _fault(record: Record) -> str:
@@ -188,6 +193,19 @@ def _fault(record: Record) -> str:
         if pattern["hash"] != canonical.digest(pattern["content"]):
             return "a pattern's hash does not fit its content"
     return ""
+
+
+def is_intact(record: Any) -> bool:
+    """Whether a record has the form of one, and its seal, its id and its patterns' hashes fit.
+
+    This is what is checked again of each record that goes out, whatever a stamp says of the whole store.
+    """
+    return (
+        form.is_record(record)
+        and canonical.is_sealed(record)
+        and record["id"] == record_id(record["manifestHash"], record["outcome"])
+        and all(pattern["hash"] == canonical.digest(pattern["content"]) for pattern in record["patterns"])
+    )
 
 
 def record_id(manifest_hash: str, outcome: str) -> str:

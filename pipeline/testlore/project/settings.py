@@ -10,6 +10,10 @@ from testlore.project import safe_files
 
 CONFIG_FILE = "tddswarm.config.json"
 MAX_BYTES = 1 << 20
+
+#: The embedding command that this package brings along; it needs nobody's trust.
+OWN_EMBEDDING_COMMAND = "testlore-embed"
+
 _PLUGIN = ("plugins", "ruvector")
 
 

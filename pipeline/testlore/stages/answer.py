@@ -12,6 +12,12 @@ GENERAL_WARNING = (
     "and let no test be left out or change be released because of them."
 )
 
+#: Told when files of a derived cache were not believed, and git tracks that folder.
+CACHE_WARNING = (
+    "Derived cache ignored: git tracks .tddswarm/learning/ruvector, and this machine did not write it. "
+    "Remove it from the repository."
+)
+
 _FALLBACK = "RuVector fallback: "
 _MAX_HINT_CHARACTERS = 200
 
@@ -94,7 +100,8 @@ def _versions(record: Json) -> list[Json]:
 def _frames(result: RecallResult) -> list[RecallResult]:
     """The answer without its records, whole and in ever shorter forms; the last one is at most 256 characters long."""
     whole = result._replace(records=[])
-    plain = whole._replace(warnings=tuple(_without_hint(warning) for warning in whole.warnings))
+    kept = (warning for warning in whole.warnings if warning != CACHE_WARNING)
+    plain = whole._replace(warnings=tuple(_without_hint(warning) for warning in kept))
     bare = plain
     if plain.details is not None:
         bare = plain._replace(details={key: plain.details[key] for key in ("engine", "mode")})
