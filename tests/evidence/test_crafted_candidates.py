@@ -84,7 +84,7 @@ def test_no_value_in_a_manifest_ends_in_another_exception(tmp_path: Path, wrong:
         ).read_text()
     )
     for key in manifest:
-        if manifest[key] == wrong:
+        if key == "integrity" or manifest[key] == wrong:
             continue
         name = craft(root, lambda value, key=key: value.update({key: wrong}))  # type: ignore[misc]
         with pytest.raises(Refusal):

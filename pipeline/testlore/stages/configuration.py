@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from testlore import canonical, digests
+from testlore import canonical, digests, programs
 from testlore.cache import Cache
 from testlore.engines import Sdk, engine, pool
 from testlore.errors import Fallback, Unusable
@@ -79,9 +79,9 @@ def start_early(root: str) -> Opening | None:
         opening = open_project(root)
         configured = opening.settings
         verified = opening.stamp.config == configured.config_digest
-        if not (
-            verified and configured.learning and configured.is_native and trust.allows(root, configured, *trust.RECALL)
-        ):
+        if not (verified and configured.learning and configured.is_native):
+            return opening
+        if not programs.are_trusted(root, configured, *programs.RECALL):
             return opening
         native = engine(configured.runtime)
         sdk = native.locate(root)
