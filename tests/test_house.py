@@ -12,7 +12,7 @@ PACKAGE = Path(testlore.__file__).parent
 #: The floors, from the ground up. A room may use its own floor and those below it.
 FLOORS = (
     ("errors", "canonical", "child"),
-    ("schemas", "digests"),
+    ("schemas", "digests", "forms"),
     ("project",),
     ("cache", "memory", "ranking", "engines", "embedding", "frameworks", "programs"),
     ("evidence",),

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, forms, schemas
 from testlore.errors import UnsafePath, Unusable
-from testlore.memory import form
 from testlore.project import safe_files
 
 INDEX_FILE = ".tddswarm/learning/index.json"
@@ -140,19 +139,13 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
-    from testlore import schemas
-
-    records = value.get("records") if isinstance(value, dict) else None
-    records = records if isinstance(records, list) else []
+    problem = (
+        "" if schemas.digest("store") == forms.COMPILED_FROM["store"] and forms.is_store(value) else _problem(value)
+    )
+    if problem:
+        raise Unusable("store-corrupt", problem)
+    records = value["records"]
     known = {number for number, record in enumerate(records) if _is_known(record, known_seals)}
-    problem = schemas.first_problem("store", {**value, "records": []} if records else value)
-    for number, record in enumerate(records):
-        if problem is None and number not in known:
-            problem = schemas.first_problem("store", record, "record", ("records", number))
-    if problem is not None:
-        raise Unusable("store-corrupt", problem.text)
-    if len(records) > MAX_RECORDS:
-        raise Unusable("store-corrupt", f"more than {MAX_RECORDS} records")
     if not canonical.is_sealed(value):
         raise Unusable("store-corrupt", "the store's seal does not fit its content")
     seen = set()
@@ -163,6 +156,15 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
         if record["id"] in seen:
             raise Unusable("store-corrupt", f"records[{number}]: its id comes twice")
         seen.add(record["id"])
+
+
+def _problem(value: Any) -> str:
+    """The first thing that the schema says is wrong with a store, or nothing."""
+    records = value.get("records") if isinstance(value, dict) else None
+    if isinstance(records, list) and len(records) > MAX_RECORDS:
+        return f"more than {MAX_RECORDS} records"
+    problem = schemas.first_problem("store", value)
+    return problem.text if problem else ""
 
 
 def _is_known(record: Any, known_seals: Container[str]) -> bool:
@@ -196,7 +198,7 @@ def is_intact(record: Any) -> bool:
     This is what is checked again of each record that goes out, whatever a stamp says of the whole store.
     """
     return (
-        form.is_record(record)
+        forms.is_record(record)
         and canonical.is_sealed(record)
         and record["id"] == record_id(record["manifestHash"], record["outcome"])
         and all(pattern["hash"] == canonical.digest(pattern["content"]) for pattern in record["patterns"])
