@@ -23,6 +23,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+#: The digests of the schemas that this was compiled from.
+COMPILED_FROM = {
 '''
 _HEX = "^[0-9a-f]{64}$(?!\n)"
 _TYPES = {
@@ -53,7 +55,7 @@ def compiled() -> str:
     forms = {**store["$defs"], "store": store, "config": config}
     digests = "".join(f'    "{name}": "{schemas.digest(name)}",\n' for name in ("store", "config"))
     functions = "".join(f"\n\n{_function(name, schema)}\n" for name, schema in forms.items())
-    return f"{_HEAD}#: The digests of the schemas that this was compiled from.\nCOMPILED_FROM = {{\n{digests}}}\n{functions}"
+    return f"{_HEAD}{digests}}}\n{functions}"
 
 
 def _function(name: str, schema: dict[str, Any]) -> str:

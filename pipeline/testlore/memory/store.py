@@ -5,7 +5,7 @@ No other module writes it. When anything in it is wrong, it is refused whole, an
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from testlore import canonical, forms, schemas
@@ -49,7 +49,9 @@ def read_bytes(root: str) -> bytes:
     return data
 
 
-def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str] = ()) -> Store:
+def parse(
+    data: bytes, *, known_valid: bool = False, known_seals: Container[str] = (), known: Sequence[Record] = ()
+) -> Store:
     """Turn a store's bytes into its records.
 
     Args:
@@ -57,6 +59,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
         known_valid: whether these very bytes were verified before, so that they need not be again.
         known_seals: the seals of records that were verified before; a record whose seal is one of them, and fits it,
             is one of them.
+        known: records that this process verified before.
 
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
@@ -68,7 +71,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
         except ValueError as error:
             raise Unusable("store-corrupt", f"not JSON: {error}") from None
         if not known_valid:
-            verify(value, known_seals)
+            verify(value, known_seals, known)
         while len(_parsed) >= _MOST_PARSED:
             _parsed.pop(next(iter(_parsed)), None)
         try:
@@ -130,11 +133,11 @@ def created_at(seconds: float) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
-def verify(value: Any, known_seals: Container[str] = ()) -> None:
+def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record] = ()) -> None:
     """Check everything that the format asks of a store.
 
     Args:
-        known_seals: see :func:`parse`.
+        known_seals, known: see :func:`parse`.
 
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
@@ -145,12 +148,17 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
     if problem:
         raise Unusable("store-corrupt", problem)
     records = value["records"]
-    known = {number for number, record in enumerate(records) if _is_known(record, known_seals)}
+    same = {record["integrity"]: record for record in known}
+    verified = {
+        number
+        for number, record in enumerate(records)
+        if same.get(record["integrity"]) == record or _is_known(record, known_seals)
+    }
     if not canonical.is_sealed(value):
         raise Unusable("store-corrupt", "the store's seal does not fit its content")
     seen = set()
     for number, record in enumerate(records):
-        fault = "" if number in known else _fault(record)
+        fault = "" if number in verified else _fault(record)
         if fault:
             raise Unusable("store-corrupt", f"records[{number}]: {fault}")
         if record["id"] in seen:
@@ -168,8 +176,7 @@ def _problem(value: Any) -> str:
 
 
 def _is_known(record: Any, known_seals: Container[str]) -> bool:
-    seal = record.get("integrity") if isinstance(record, dict) else None
-    return isinstance(seal, str) and seal in known_seals and canonical.is_sealed(record)
+    return record["integrity"] in known_seals and canonical.is_sealed(record)
 
 
 def _fault(record: Record) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
 from testlore.memory.store import INDEX_FILE, MAX_BYTES, MAX_RECORDS, Record, newest_first, parse, read_bytes, verify
+from testlore.memory.turn import turn
 from testlore.project import safe_files
 
 LOCK_FILE = f"{INDEX_FILE}.lock"
@@ -44,19 +45,29 @@ def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
         Unusable: ``store-corrupt``, ``store-unsafe``: the store is not as it must be, and stays as it is.
         Refusal: ``memory-busy``, ``memory-unwritable``.
     """
+    earlier = _current(root)  # what is verified before we hold the lock need not be while others wait
     with _lock(root):
-        try:
-            before = parse(read_bytes(root)).records
-        except Unusable as unusable:
-            if unusable.reason != "no-memory":
-                raise
-            before = []
+        before = _current(root, earlier)
         wanted = sorted(change(list(before)), key=newest_first)
         after, data = _within_limits(wanted)
         if after != before:
-            verify(canonical.loads(data))  # a store that would be refused is not written
+            verify(canonical.loads(data), known=before)  # a store that would be refused is not written
             _write(root, data)
         return Change(before, after, [record["id"] for record in wanted[len(after) :]])
+
+
+def _current(root: str, known: Sequence[Record] = ()) -> list[Record]:
+    """The records of the store, verified; none where there is no store yet.
+
+    Args:
+        known: records that need not be verified again.
+    """
+    try:
+        return parse(read_bytes(root), known=known).records
+    except Unusable as unusable:
+        if unusable.reason != "no-memory":
+            raise
+        return []
 
 
 def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
@@ -72,20 +83,16 @@ def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
 @contextlib.contextmanager
 def _lock(root: str) -> Iterator[None]:
     """Hold the lock that every writer of the store holds."""
-    import filelock
-
     with _writing():
         path = safe_files.safe_path(root, LOCK_FILE)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        lock = filelock.FileLock(path, timeout=_LOCK_SECONDS)
+    with contextlib.ExitStack() as held:
         try:
-            lock.acquire()
-        except filelock.Timeout:
+            with _writing():
+                held.enter_context(turn(path, _LOCK_SECONDS))
+        except TimeoutError:
             raise Refusal("memory-busy", f"another process has held {LOCK_FILE} for {_LOCK_SECONDS} s") from None
-    try:
         yield
-    finally:
-        lock.release()
 
 
 def _write(root: str, data: bytes) -> None:
@@ -93,7 +100,7 @@ def _write(root: str, data: bytes) -> None:
         final = safe_files.safe_path(root, INDEX_FILE)
         folder = os.path.dirname(final)
         for entry in os.scandir(folder):  # left by killed writers: whoever holds the lock is the only one at work
-            if entry.name.endswith(_TEMPORARY):
+            if entry.name.endswith(_TEMPORARY) and not entry.is_dir(follow_symlinks=False):
                 os.unlink(entry.path)
         temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -124,6 +131,8 @@ def _sync_folder(folder: str) -> None:
 def _writing() -> Iterator[None]:
     try:
         yield
+    except TimeoutError:
+        raise
     except UnsafePath as error:
         raise Unusable("store-unsafe", str(error)) from None
     except OSError as error:
