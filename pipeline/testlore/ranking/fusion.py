@@ -61,6 +61,7 @@ class RankedEpisode(NamedTuple):
         novelty: 1, or less where a better hit teaches the same.
         duplicate_of: the id of that better hit, or empty.
         found_by: ``lexical``, ``native`` or ``both``.
+        matched: whether the query had a usable word; if not, the record is merely new.
     """
 
     record: Record
@@ -75,6 +76,7 @@ class RankedEpisode(NamedTuple):
     novelty: float = 1.0
     duplicate_of: str = ""
     found_by: str = "lexical"
+    matched: bool = True
 
     def explanation(self) -> dict[str, Any]:
         """The numbers that make the score, as the answer's schema describes them."""
@@ -92,7 +94,7 @@ class RankedEpisode(NamedTuple):
 
 def unasked(record: Record) -> RankedEpisode:
     """A record that answers a query without a usable word."""
-    return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS))
+    return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS), matched=False)
 
 
 def matched(documents: Statistics, query: str) -> Words:

@@ -1,7 +1,8 @@
 """Words and subwords of code and prose.
 
 A *term* is what two texts must share to be related: a word, a part of an identifier, neighbouring parts, or the whole
-identifier, case-folded and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms.
+identifier, case-folded, without accents and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the
+same terms. In scripts without spaces between words, two neighbouring characters are a term.
 A *feature* is what two texts are compared by: a term, or the beginning of a word, so that serializer and serialization
 are no strangers. A beginning alone relates no two texts.
 """
@@ -21,6 +22,9 @@ _PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, joined
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
+_ACCENTS = "[\u0300-\u036f]"  # the marks above and below Latin, Greek and Cyrillic letters
+#: Kana, Han, Thai, Lao, Burmese and Khmer: written without spaces, so that neighbouring pairs stand in for words.
+_UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 _VOWELS = frozenset("aeiouy")
 _MARK = "*"  # ends a beginning; no term holds it
 
@@ -167,7 +171,8 @@ def _words(text: str) -> list[str]:
     if not text.isascii():
         import unicodedata  # a large library, and most code is ASCII
 
-        text = unicodedata.normalize("NFKC", text)
+        plain = re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", text))
+        text = unicodedata.normalize("NFKC", plain)
     return _WORD.findall(text)
 
 
@@ -181,6 +186,8 @@ def _features_of_word(word: str) -> tuple[str, ...]:
     if len(parts) > 1:
         found.append(_common("".join(parts)))
     found = [term for term in found if term not in _STOP_WORDS]
+    if not word.isascii():
+        found += [one + other for run in re.findall(_UNSPACED, word) for one, other in pairwise(run)]
     return (*found, *(part[:_BEGINNING] + _MARK for part in counting if len(part) >= _BEGINNING))
 
 
@@ -203,7 +210,7 @@ def _parts(word: str) -> list[str]:
 def _is_boundary(word: str, at: int) -> bool:
     """Whether a new part of ``word`` begins at ``at``, as in ``aB``, ``ABc`` (before B), ``a1`` and ``1a``."""
     before, char, after = word[at - 1], word[at], word[at + 1 : at + 2]
-    if char.isnumeric() != before.isnumeric():
+    if char.isdecimal() != before.isdecimal():
         return True
     return char.isupper() and (before.islower() or (before.isupper() and after.islower()))
 

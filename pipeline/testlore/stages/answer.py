@@ -101,14 +101,15 @@ def _frames(result: RecallResult) -> list[RecallResult]:
     """The answer without its records, whole and in ever shorter forms; the last one is at most 256 characters long."""
     whole = result._replace(records=[])
     kept = (warning for warning in whole.warnings if warning != CACHE_WARNING)
-    plain = whole._replace(warnings=tuple(_without_hint(warning) for warning in kept))
+    plain = whole._replace(warnings=tuple(without_hint(warning) for warning in kept))
     bare = plain
     if plain.details is not None:
         bare = plain._replace(details={key: plain.details[key] for key in ("engine", "mode")})
     return [whole, plain, bare, bare._replace(warnings=tuple(w for w in bare.warnings if w != GENERAL_WARNING))]
 
 
-def _without_hint(warning: str) -> str:
+def without_hint(warning: str) -> str:
+    """A warning of ours alone: the hint behind a fallback word may quote what the project's files say."""
     return ": ".join(warning.split(": ")[:2]) if warning.startswith(_FALLBACK) else warning
 
 

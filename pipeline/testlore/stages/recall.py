@@ -113,6 +113,8 @@ def to_records(
     records = []
     for one in ranked:
         record = _labelled(one.record, one.score, current, now)
+        if not one.matched:
+            record["matched"] = False
         if tell_finder:
             record["foundBy"] = one.found_by
         if explain:
