@@ -31,6 +31,7 @@ CALLS = {
     "merge": (["merge", "--from", "other"], 0),
     "generate": (["generate"], 2),
     "mcp": (["mcp"], 0),
+    "trust": (["trust", "--show"], 0),
     "clean": (["clean"], 0),
 }
 ASCII = [

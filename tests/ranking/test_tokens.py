@@ -20,7 +20,7 @@ RECORD = make_episode(1, "class TestCart:\n    def test_zero_total(self):\n     
         ("test_zero_boundary", {"zero", "boundary", "zeroboundary"}),
         ("testZeroBoundary", {"zero", "boundary", "zeroboundary"}),
         ("parseHTTPResponse2", {"pars", "http", "resp", "parsehttp", "httpresponse".removesuffix("e")}),
-        ("Größe_prüfen", {"grosse", "prufen", "grosseprufen"}),
+        ("Größe_prüfen", {"gross", "prufen", "grosseprufen"}),
         ("ﬁle", {"fil"}),
         ("rejects rejected rejecting", {"reject"}),
         ("argument arguments args", {"arg"}),

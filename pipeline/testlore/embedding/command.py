@@ -74,7 +74,7 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
 
 
 def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
-    """The unit vectors of all texts and of the query, from one call of the command, or from several that fit its limits.
+    """The unit vectors of all texts and of the query, from one call of the command, or several within its limits.
 
     Raises:
         Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
