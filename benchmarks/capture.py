@@ -7,10 +7,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from testlore.memory import store
+from testlore.memory import writer
 
 from benchmarks import corpus
 
 if __name__ == "__main__":
     root, number = sys.argv[1], int(sys.argv[2])
-    store.update(root, lambda records: [*records, *corpus.more(number, 1)])
+    writer.update(root, lambda records: [*records, *corpus.more(number, 1)])

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from testlore import canonical, evidence
 from testlore.evidence import copies
-from testlore.memory import store
+from testlore.memory import store, writer
 from testlore.memory.store import Record
 from testlore.project import git
 
@@ -97,7 +97,7 @@ def remake(tell: Callable[[str], object]) -> int:
     def with_new(found: list[Record]) -> list[Record]:
         return [*(record for record in found if _says(record) not in new), *(trial.record for trial in trials)]
 
-    store.update(str(REPOSITORY), with_new)
+    writer.update(str(REPOSITORY), with_new)
     return len(trials)
 
 

@@ -24,6 +24,15 @@ def _validated_suites_start_soon() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_state_and_trust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The user's state is a folder of this run's own, and its disposable projects are trusted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("TESTLORE_TRUST", "1")
+        yield
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A fresh copy of a small project with seven episodes and native recall enabled."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from episodes import make_episode
 from testlore import canonical, evidence
-from testlore.memory import store
+from testlore.memory import store, writer
 
 CALC = """\
 def clamp(number):
@@ -163,4 +163,4 @@ def fill(root: Path, numbers: range, *, accepted: bool = True) -> None:
         for number in numbers
     ]
     root.mkdir(parents=True, exist_ok=True)
-    store.update(str(root), lambda found: [*found, *made])
+    writer.update(str(root), lambda found: [*found, *made])

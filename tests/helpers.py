@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import testlore
 from testlore import canonical, schemas
+from testlore.cache import FOLDER, Cache
 from testlore.memory import store
 
 REPOSITORY = Path(testlore.__file__).resolve().parents[2]
@@ -238,8 +239,13 @@ def states(folder: Path) -> dict[str, State]:
 
 
 def seal_file(path: Path, **changes: Any) -> None:
-    """Change keys of a sealed JSON file, and seal it anew."""
-    path.write_text(canonical.dumps(canonical.seal({**json.loads(path.read_bytes()), **changes})))
+    """Change keys of a sealed JSON file, and seal it anew; a file of the cache gets this machine's mark again too."""
+    value = {**json.loads(path.read_bytes()), **changes}
+    if value.pop("mark", None) is None:
+        path.write_text(canonical.dumps(canonical.seal(value)))
+    else:
+        del value["integrity"]
+        Cache(str(path.parents[len(FOLDER.split("/"))])).write_sealed(path.name, value)
 
 
 def is_alive(pid: int) -> bool:

@@ -25,6 +25,8 @@ DECIDES_NOTHING = {
     "cache.py": "keeps bytes, and decides none",
     "project/git.py": "hands on what git says, and decides nothing",
     "project/safe_files.py": "reads bytes, and decides none",
+    "project/trust.py": "says whether a kept file may be believed, and decides no byte of it",
+    "programs.py": "says what may be started",
     "engines/__init__.py": "names the engines; each one's own code is digested with it",
     "engines/pool.py": "starts workers; what they answer is checked",
     "engines/wheel.py": "starts the worker, whose code is digested",

@@ -10,11 +10,11 @@ import contextlib
 import os
 import time
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Fallback, UnsafePath
-from testlore.project import safe_files
+from testlore.project import machine, safe_files
 
 FOLDER = ".tddswarm/learning/ruvector"
 
@@ -22,6 +22,15 @@ LOCK = "testlore.lock"
 _TEMPORARY = ".testlore-tmp"
 
 _MAX_SEALED_BYTES = 1 << 20
+_MARK = b',"mark":"'
+_EMPTY = canonical.digest(b"")
+
+
+class Sealed(NamedTuple):
+    """A sealed object of the cache, and the bytes that stand after it."""
+
+    value: dict[str, Any]
+    body: bytes
 
 
 class Cache:
@@ -29,10 +38,14 @@ class Cache:
 
     Args:
         root: the project's root.
+
+    Attributes:
+        has_foreign: whether a file was ignored because it has no mark of this machine.
     """
 
     def __init__(self, root: str) -> None:
         self._root = root
+        self.has_foreign = False
 
     def path(self, name: str) -> str:
         """The path of our file ``name``, whether or not it exists.
@@ -68,23 +81,35 @@ class Cache:
         except OSError as error:
             raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
 
-    def read_sealed(self, name: str) -> dict[str, Any] | None:
-        """A sealed object, or ``None`` when there is none.
+    def read_sealed(self, name: str, limit: int = _MAX_SEALED_BYTES, *, foreign: bool = False) -> Sealed | None:
+        """A sealed object and the bytes after it, or ``None`` when there is nothing that may be believed.
+
+        What this machine wrote has its mark. What has none came with a clone, or from another machine's cache: anybody
+        can make its seal.
+
+        Args:
+            foreign: whether to believe a seal without this machine's mark too.
 
         Raises:
-            Fallback: ``ruvector-cache-corrupt``, ``ruvector-cache-unsafe``.
+            Fallback: ``ruvector-cache-corrupt``: neither mark nor seal fits; ``ruvector-cache-unsafe``.
         """
-        data = self.read(name, _MAX_SEALED_BYTES)
+        data = self.read(name, limit)
         if data is None:
             return None
+        head, newline, body = data.partition(b"\n")
+        before, _, after = head.rpartition(_MARK)
+        if before and machine.is_marked(name, before + newline + body, after[:64].decode("ascii", "replace")):
+            return Sealed(canonical.loads(before + b"}"), body)  # byte for byte what this machine wrote
         try:
-            value = canonical.loads(data)
+            value = canonical.loads(head)
         except ValueError:
             value = None
-        if not canonical.is_sealed(value):
+        if not canonical.is_sealed(value) or value.get("bodyDigest", _EMPTY) != canonical.digest(body):
             raise Fallback("ruvector-cache-corrupt", f"{name} does not fit its seal")
-        sealed: dict[str, Any] = value
-        return sealed
+        if foreign:
+            return Sealed(value, body)
+        self.has_foreign = True
+        return None
 
     def write(self, name: str, data: bytes) -> None:
         """Write a new file, and rename it to its name: a reader never sees half of it.
@@ -95,9 +120,17 @@ class Cache:
         with self.new_file(name) as temporary, open(temporary, "wb") as file:
             file.write(data)
 
-    def write_sealed(self, name: str, value: dict[str, Any]) -> None:
-        """Seal an object and :meth:`write` it as compact JSON."""
-        self.write(name, canonical.to_bytes(canonical.dumps(canonical.seal(value)) + "\n"))
+    def write_sealed(self, name: str, value: dict[str, Any], body: bytes = b"") -> None:
+        """Seal and mark an object, and :meth:`write` it as a line of compact JSON, with bytes after it.
+
+        Args:
+            body: what the object describes; its digest becomes part of the object.
+        """
+        described = {**value, "bodyDigest": canonical.digest(body)} if body else value
+        text = canonical.to_bytes(canonical.dumps(described))
+        mark = machine.mark(name, text.removesuffix(b"}") + b"\n" + body)
+        sealed = canonical.seal({**described, "mark": mark} if mark else described)
+        self.write(name, canonical.to_bytes(canonical.dumps(sealed)) + b"\n" + body)
 
     @contextlib.contextmanager
     def new_file(self, name: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ _WORDS = ("ranking/tokens.py", "ranking/documents.py")
 #: Each derived outcome, and the files that decide it: modules of this package, and schemas as ``schemas/NAME``.
 DECIDED_BY = {
     "validation": (
-        *("canonical.py", "schemas.py", "project/settings.py", "memory/store.py"),
+        *("canonical.py", "schemas.py", "project/settings.py", "memory/store.py", "forms.py"),
         *("schemas/config", "schemas/store"),
     ),
     "words": _WORDS,
@@ -43,6 +43,7 @@ def of(outcome: str, *more: str) -> str:
 @cache
 def _of_file(name: str) -> str:
     folder, _, schema = name.partition("/")
-    path = schemas.path(schema) if folder == "schemas" else os.path.join(_HERE, name)
-    with open(path, "rb") as file:
+    if folder == "schemas":
+        return schemas.digest(schema)
+    with open(os.path.join(_HERE, name), "rb") as file:
         return canonical.digest(file.read())

@@ -48,6 +48,13 @@ def load(name: str) -> Any:
         return canonical.loads(file.read())
 
 
+@cache
+def digest(name: str) -> str:
+    """The digest of the schema ``name``, which this process reads once for it."""
+    with open(path(name), "rb") as file:
+        return canonical.digest(file.read())
+
+
 def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, ...] = ()) -> Iterator[Problem]:
     """How ``value`` breaks the schema ``name`` (JSON Schema 2020-12), in jsonschema's order.
 

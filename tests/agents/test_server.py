@@ -30,7 +30,9 @@ def talk(project: Project, talk: Talk, *options: str, mode: str = "auto") -> str
 
     async def session() -> None:
         with log.open("w", encoding="utf-8") as errors:
-            server = StdioServerParameters(command=sys.executable, args=argv, env=project.env, cwd=project.root.parent)
+            inherited = {name: os.environ[name] for name in ("XDG_STATE_HOME", "TESTLORE_TRUST")}
+            env = {**inherited, **project.env}
+            server = StdioServerParameters(command=sys.executable, args=argv, env=env, cwd=project.root.parent)
             async with Client(stdio_client(server, errors), mode=mode) as client:
                 with anyio.fail_after(50):
                     await talk(client)
@@ -210,7 +212,7 @@ def test_two_calls_at_once_are_answered_by_turns_and_a_cancelled_one_holds_up_no
         assert value(await client.call_tool("status", {}))["episodes"] == 7
         assert time.monotonic() - begin < 1.9  # half of timeoutMs is what the command gets
 
-    talk(project, ask, "--project-commands")
+    talk(project, ask)
     assert wait_until(lambda: not is_alive(int(mark.read_text() or 0)))
 
 
@@ -238,14 +240,14 @@ def test_nothing_that_the_project_names_is_started(project: Project) -> None:
         assert answer["records"]
         assert answer["retrieval"] == "deterministic-lexical"
         [_, fallback] = answer["warnings"]
-        assert "plugins.ruvector.embedding.argv names a command" in fallback
-        assert "--project-commands" in value(await client.call_tool("status", {}))["fallback"]
+        assert fallback.startswith("RuVector fallback: ruvector-untrusted-command: embedding [")
+        assert "ruvector-untrusted-command" in value(await client.call_tool("status", {}))["fallback"]
 
         project.configure({"runtime": "node"})
         [_, fallback] = value(await client.call_tool("recall", {"query": "zero boundary"}))["warnings"]
-        assert "plugins.ruvector.runtime is node" in fallback
+        assert fallback == "RuVector fallback: ruvector-untrusted-command: engine node"
 
-    talk(project, ask)
+    talk(project.with_env(TESTLORE_TRUST="0"), ask)
     assert not mark.exists()
 
 
@@ -300,7 +302,7 @@ def test_standard_output_is_the_protocols_alone(project: Project) -> None:
     project.configure(
         {"embedding": {"mode": "command", "argv": [sys.executable, "-c", chatter], "identity": "chatter"}}
     )
-    argv = [sys.executable, "-m", "testlore", "mcp", "--root", str(project.root), "--project-commands"]
+    argv = [sys.executable, "-m", "testlore", "mcp", "--root", str(project.root)]
     server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=project.root.parent)
     assert server.stdin is not None
     assert server.stdout is not None

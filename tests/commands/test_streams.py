@@ -13,7 +13,7 @@ from evidence_helpers import fill, patch, pytest_project
 from helpers import Done, Project, word
 from testlore import canonical, evidence
 from testlore.commands import NAMES
-from testlore.memory import store
+from testlore.memory import writer
 
 NAME = "lädchen-ö"
 
@@ -31,6 +31,7 @@ CALLS = {
     "merge": (["merge", "--from", "other"], 0),
     "generate": (["generate"], 2),
     "mcp": (["mcp"], 0),
+    "trust": (["trust", "--show"], 0),
     "clean": (["clean"], 0),
 }
 ASCII = [
@@ -49,7 +50,7 @@ def _shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in (root, root / "other"):
         fill(folder, range(3))
         foreign = make_episode(9, "zero boundary ö ☕ \ud800", framework="pytest")
-        store.update(str(folder), lambda found, foreign=foreign: [*found, foreign])  # type: ignore[misc]
+        writer.update(str(folder), lambda found, foreign=foreign: [*found, foreign])  # type: ignore[misc]
     identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
     subprocess.run(["git", "add", "calc.py", "tests"], cwd=root, check=True)
     subprocess.run(["git", *identity, "commit", "-qm", "Größen mit Grenzen"], cwd=root, check=True)

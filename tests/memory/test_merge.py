@@ -9,7 +9,7 @@ from episodes import make_episode
 from evidence_helpers import fill, records, tree
 from testlore import canonical
 from testlore.errors import Refusal, Unusable
-from testlore.memory import store
+from testlore.memory import store, writer
 from testlore.memory.merge import MergeCounts, merge
 
 
@@ -31,7 +31,7 @@ def test_merging_into_nothing_makes_a_memory_and_merging_both_ways_makes_the_sam
     fill(here, range(3))
     fill(there, range(1, 4))
     twin = canonical.seal({**make_episode(1), "createdAt": store.created_at(1_800_000_000)})
-    store.update(str(there), lambda found: [twin, *(one for one in found if one["id"] != twin["id"])])
+    writer.update(str(there), lambda found: [twin, *(one for one in found if one["id"] != twin["id"])])
     new.mkdir()
     for one, other in ((here, there), (there, here), (new, here)):
         merge(one, other)

@@ -17,7 +17,7 @@ from evidence_helpers import fill, patch, pytest_project, records, tree
 from helpers import without_powers
 from testlore import canonical, evidence
 from testlore.errors import Refusal, Unusable
-from testlore.memory import store
+from testlore.memory import store, writer
 
 HERE = str(Path(__file__).parents[1])
 
@@ -38,9 +38,9 @@ WRITE_FOR_EVER = """\
 import sys
 sys.path.insert(0, {here!r})
 from episodes import make_episode
-from testlore.memory import store
+from testlore.memory import store, writer
 for number in range(int(sys.argv[2]), 1_000_000):
-    store.update(sys.argv[1], lambda found: [*found, make_episode(number)])
+    writer.update(sys.argv[1], lambda found: [*found, make_episode(number)])
     print(number, flush=True)
 """
 
@@ -58,9 +58,9 @@ def watch(root: Path, writers: list[subprocess.Popen[str]]) -> int:
             store.parse(store.read_bytes(str(root)))
             seen += 1
         time.sleep(0.05)
-    for writer in writers:
-        _, errors = writer.communicate()
-        assert writer.returncode == 0, errors
+    for process in writers:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
     return seen
 
 
@@ -108,7 +108,7 @@ def test_a_writer_that_is_killed_leaves_the_old_or_the_new_store_whole(tmp_path:
 
 def test_over_two_hundred_records_the_oldest_leave(tmp_path: Path) -> None:
     fill(tmp_path, range(150))
-    change = store.update(str(tmp_path), lambda found: [*found, *(make_episode(number) for number in range(150, 230))])
+    change = writer.update(str(tmp_path), lambda found: [*found, *(make_episode(number) for number in range(150, 230))])
     assert len(change.after) == 200
     assert change.dropped == [make_episode(number)["id"] for number in range(29, -1, -1)]
     assert [record["candidateId"] for record in records(tmp_path)] == [f"c{n}" for n in range(229, 29, -1)]
@@ -119,7 +119,7 @@ def test_over_four_mebibytes_the_oldest_leave(tmp_path: Path) -> None:
     def big(number: int) -> store.Record:
         return make_episode(number, patterns=[pattern("漢" * 1_100 + str(number))] * 8)
 
-    store.update(str(tmp_path), lambda _: [big(number) for number in range(200)])
+    writer.update(str(tmp_path), lambda _: [big(number) for number in range(200)])
     size = (tmp_path / store.INDEX_FILE).stat().st_size
     kept = [record["candidateId"] for record in records(tmp_path)]
     assert store.MAX_BYTES - 40_000 < size <= store.MAX_BYTES
@@ -130,14 +130,14 @@ def test_what_would_be_refused_is_not_written(tmp_path: Path) -> None:
     fill(tmp_path, range(2))
     before = tree(tmp_path)
     with pytest.raises(Unusable, match="store-corrupt"):
-        store.update(str(tmp_path), lambda found: [*found, {**make_episode(5), "outcome": "rejected"}])
+        writer.update(str(tmp_path), lambda found: [*found, {**make_episode(5), "outcome": "rejected"}])
     assert tree(tmp_path) == before
 
 
 def test_a_change_that_changes_nothing_does_not_touch_the_file(tmp_path: Path) -> None:
     fill(tmp_path, range(2))
     before = (tmp_path / store.INDEX_FILE).stat()
-    store.update(str(tmp_path), lambda found: found)
+    writer.update(str(tmp_path), lambda found: found)
     after = (tmp_path / store.INDEX_FILE).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
@@ -148,14 +148,14 @@ def test_a_store_of_the_other_tool_is_written_back_byte_for_byte(tmp_path: Path)
     target.parent.mkdir(parents=True)
     target.write_bytes(source.read_bytes())
     newest = records(tmp_path)[0]
-    store.update(str(tmp_path), lambda found: found[1:])
-    store.update(str(tmp_path), lambda found: [*found, newest])
+    writer.update(str(tmp_path), lambda found: found[1:])
+    writer.update(str(tmp_path), lambda found: [*found, newest])
     assert target.read_bytes() == source.read_bytes()
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    update = "import sys; from testlore.memory import store; store.update(sys.argv[1], lambda found: found)"
+    update = "import sys; from testlore.memory import writer; writer.update(sys.argv[1], lambda found: found)"
     done = subprocess.run(
         [sys.executable, "-c", update, str(tmp_path)],
         preexec_fn=without_powers,
@@ -172,10 +172,10 @@ def test_a_lock_that_another_process_keeps_is_told(tmp_path: Path, monkeypatch: 
     hold = (
         "import sys, time, filelock\nwith filelock.FileLock(sys.argv[1]):\n    print(1, flush=True)\n    time.sleep(30)"
     )
-    holder = start(hold, str(tmp_path / store.LOCK_FILE))
+    holder = start(hold, str(tmp_path / writer.LOCK_FILE))
     assert holder.stdout is not None
     holder.stdout.readline()
-    monkeypatch.setattr(store, "_LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(writer, "_LOCK_SECONDS", 0.2)
     try:
         with pytest.raises(Refusal, match="memory-busy"):
             fill(tmp_path, range(1, 2))

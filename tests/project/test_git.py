@@ -83,7 +83,7 @@ def test_a_git_that_is_stuck_is_ended_with_what_it_started(
     begin = time.monotonic()
     assert git.ask(str(tmp_path), "ls-files") == b""
     assert time.monotonic() < begin + SLOW / 2
-    assert not is_alive(int(stuck_git.read_text()))
+    assert wait_until(lambda: not is_alive(int(stuck_git.read_text())))
 
 
 def test_an_interrupted_recall_leaves_no_git_behind(project: Project, stuck_git: Path) -> None:
@@ -93,4 +93,4 @@ def test_an_interrupted_recall_leaves_no_git_behind(project: Project, stuck_git:
         time.sleep(0.5)  # by now it waits for git
         recall.send_signal(signal.SIGTERM)
         assert recall.wait(SLOW / 2) == 128 + signal.SIGTERM
-    assert not is_alive(int(stuck_git.read_text()))
+    assert wait_until(lambda: not is_alive(int(stuck_git.read_text())))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from testlore import canonical, evidence, frameworks
+from testlore import canonical, evidence, frameworks, programs
 from testlore.agents import context
 from testlore.agents.context import Context
 from testlore.agents.worker import Transcript, Workers
@@ -135,6 +135,7 @@ def run(root: str, order: Order, tell: Tell) -> Generation:
     """
     if not order.settings.agent:
         raise Refusal("agent-missing", ASK_FOR_AGENT)
+    programs.require_trust(root, order.settings, "agent")
     transcript = Transcript(root)
     workers = Workers(root, order.settings.agent, transcript)
     try:

@@ -32,19 +32,18 @@ _INSTRUCTIONS = (
 )
 
 
-def serve(path: str, *, project_commands: bool = False) -> None:
+def serve(path: str) -> None:
     """Serve a project's memory on standard input and output until the input ends.
 
     Args:
         path: the project's root.
-        project_commands: whether recall may start the programs that the project's own files name.
 
     Raises:
         Unusable: ``call-invalid``: the root is no folder.
         OSError: an answer cannot be written, or a request cannot be read.
     """
     logging.basicConfig(level=logging.WARNING)  # to standard error
-    served = ServedProject(path, None if project_commands else tools.without_project_commands)
+    served = ServedProject(path)
     try:
         with contextlib.suppress(KeyboardInterrupt):
             anyio.run(_serve, make_server(served))

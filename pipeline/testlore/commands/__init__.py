@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAMES = (
     *("recall", "evaluate", "doctor"),
     *("stage", "validate", "candidates", "learn", "export", "forget", "merge"),
-    *("generate", "mcp", "clean"),
+    *("generate", "mcp", "trust", "clean"),
 )
 
 

@@ -16,12 +16,7 @@ EXAMPLES = ("testlore mcp --root /path/to/the/project",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what the server may start."""
-    parser.add_argument(
-        "--project-commands",
-        action="store_true",
-        help="let recall start the embedding command and the engine that the project's own files name",
-    )
+    """Add nothing: the root is all that it takes."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     output.write("")  # fails now when standard output is closed, and not later inside the protocol
     try:
-        server.serve(arguments.root, project_commands=arguments.project_commands)
+        server.serve(arguments.root)
     except Unusable as unusable:
         output.tell(str(unusable))
         return unusable.exit_status

@@ -23,6 +23,7 @@ IS_MODEL = True
 text_of = gist
 
 _MAX_OUTPUT_BYTES = 8 << 20
+_MAX_NUMBER_BYTES = 26  # a double with all its digits, sign, exponent and comma
 _MAX_MAGNITUDE = 1_000_000
 _MAX_DIGESTED_BYTES = 1 << 20
 _MAX_QUOTED = 120  # characters of standard error in a warning
@@ -77,14 +78,19 @@ def query_vector(root: str, settings: Settings, query: str, documents: Statistic
 
 
 def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | None) -> list[bytes]:
-    """The unit vectors of all texts and of the query, from one call of the command.
+    """The unit vectors of all texts and of the query, from one call of the command, or several within its limits.
 
     Raises:
         Fallback: ``ruvector-embedding-command-failed``, ``ruvector-invalid-embedding-output``.
     """
     asked = [*texts] if query is None else [*texts, query]
-    if not asked:
-        return []
+    size = max(1, _MAX_OUTPUT_BYTES // (_MAX_NUMBER_BYTES * settings.dimensions))
+    batches = (asked[at : at + size] for at in range(0, len(asked), size))
+    return [vector for batch in batches for vector in _call(root, settings, batch)]
+
+
+def _call(root: str, settings: Settings, asked: Sequence[str]) -> list[bytes]:
+    """The unit vectors of as many texts as fit one call."""
     request = {"schemaVersion": 1, "dimensions": settings.dimensions, "texts": asked}
     try:
         process = _start(root, settings)

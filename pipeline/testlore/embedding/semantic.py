@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from testlore import canonical
+from testlore.project.settings import OWN_EMBEDDING_COMMAND
 from testlore.ranking import tokens
 
-COMMAND = "testlore-embed"
+COMMAND = OWN_EMBEDDING_COMMAND
 PACKAGE = "wordllama"
 INSTALL = "pip install 'testlore-recall[semantic]'"
 CONFIGURE = (

@@ -44,6 +44,7 @@ class Engine(Protocol):
         STAYS: whether a worker can answer one question after another.
         CODE: the source files of ours that decide the database's bytes.
         OPENING_CHANGES: whether opening a database changes its bytes.
+        OF_PROJECT: whether the SDK is part of the project's own files, so that a person must trust it.
         Failure: its subclass of :class:`~testlore.errors.Fallback`, whose ``HELP`` says what a person can do about
             ``ruvector-sdk-missing``, ``ruvector-sdk-invalid``, ``ruvector-native-load-failed`` and
             ``ruvector-sdk-api-mismatch``.
@@ -54,6 +55,7 @@ class Engine(Protocol):
     STAYS: bool
     CODE: tuple[str, ...]
     OPENING_CHANGES: bool
+    OF_PROJECT: bool
     Failure: type[Fallback]
 
     def locate(self, root: str) -> Sdk:

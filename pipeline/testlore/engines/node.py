@@ -22,6 +22,7 @@ METADATA = "vectors-node.json"
 STAYS = False
 CODE = ("engines/node_worker.cjs",)
 OPENING_CHANGES = True
+OF_PROJECT = True
 
 _MODULES = "node_modules"
 _BINDING = "ruvector-core-"

@@ -14,6 +14,7 @@ METADATA = "vectors.json"
 STAYS = True
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
+OF_PROJECT = False
 
 _PREFIX, _SUFFIX = "ruvector-", ".dist-info"
 _AROUND = 1 << 16

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from testlore import programs
 from testlore.errors import Fallback, Unusable
 from testlore.evaluate import disposable, inherited, questions
 from testlore.evaluate.questions import Question
@@ -124,7 +125,9 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
     Raises:
         Unusable: ``call-invalid``: there is no history; ``configuration-invalid``.
     """
-    configured = _settings(existing_folder(root))
+    project = existing_folder(root)
+    original = settings.parse(settings.read(project))
+    configured, trusted = _elsewhere(project, original), programs.are_trusted(project, original, *programs.RECALL)
     found = questions.read(existing_folder(repository, "repo"))
     steps = _Steps(len(found) * (3 if configured.embedding == "command" else 2), progress)
     documents = [question.tests for question in found]
@@ -133,7 +136,7 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
     figures = [
         Figures("shared words (inherited)", shared),
         Figures(f"hashed words, {inherited.DIMENSIONS} dimensions (inherited)", hashed),
-        _through_stages("lexical", found, configured, "feature-vectors", recall.lexically, steps),
+        _through_stages("lexical", found, configured, "feature-vectors", recall.lexically, steps, trusted),
         _through_stages(
             f"native, {configured.dimensions} dimensions",
             found,
@@ -141,11 +144,12 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
             "feature-vectors",
             recall.natively,
             steps,
+            trusted,
         ),
     ]
     if configured.embedding == "command":
         name = f"external-embedding ({configured.identity})"
-        figures.append(_through_stages(name, found, configured, "command", recall.natively, steps))
+        figures.append(_through_stages(name, found, configured, "command", recall.natively, steps, trusted))
     name = os.path.basename(os.path.realpath(repository))
     commits = [question.commit for question in found]
     return Evaluation(name, questions.head(repository), commits, configured.dimensions, figures)
@@ -160,13 +164,12 @@ class _Steps:
         self._progress(self._done, self._total)
 
 
-def _settings(root: str) -> Settings:
+def _elsewhere(root: str, configured: Settings) -> Settings:
     """The project's settings, with absolute paths in the embedding command, so that it starts in any folder.
 
     Raises:
         Unusable: ``configuration-invalid``.
     """
-    configured = settings.parse(settings.read(root))
     if configured.plugin_problem:
         raise Unusable("configuration-invalid", configured.plugin_problem)
     absolute = (os.path.abspath(os.path.join(root, part)) for part in configured.argv)
@@ -181,12 +184,13 @@ def _through_stages(
     embedding: str,
     rank: Callable[[Session, int], list[RankedEpisode]],
     steps: _Steps,
+    trusted: bool,
 ) -> Figures:
     ranks: list[int] = []
     with tempfile.TemporaryDirectory(prefix="testlore-evaluate-") as root:
         ids = disposable.write(root, found, configured, embedding)
         for question, right in zip(found, ids, strict=True):
-            session = Session(root, question.query)
+            session = Session(root, question.query, trusted=trusted)
             try:
                 ranked = [one.record["id"] for one in rank(session, MAX_LIMIT)]
             except Fallback as fallback:

@@ -128,6 +128,7 @@ def read(root: str, name: str) -> Candidate:
     review = _sealed(root, name, "review.json", _MAX_REVIEW_BYTES)
     if canonical.digest(review) != manifest["review"]["hash"]:
         raise Refusal("candidate-changed", f"{name}/review.json is not what was staged")
+    _check_paths(name, manifest)
     files = {}
     for file in manifest["files"]:
         files[file["path"]] = _content(root, name, f"files/{file['path']}", file["hash"])
@@ -136,6 +137,20 @@ def read(root: str, name: str) -> Candidate:
         defects.append(_content(root, name, f"defects/{number}", defect["hash"]))
     _check_nothing_more(root, name, files, len(defects))
     return Candidate(name, manifest, manifest_hash, files, defects)
+
+
+def _check_paths(name: str, manifest: dict[str, Any]) -> None:
+    """Refuse a manifest with a path that leads out of the project: whoever wrote it may have sealed it anew.
+
+    Raises:
+        Refusal: ``candidate-unsafe``.
+    """
+    changed = [one["path"] for one in (*manifest["files"], *manifest["heldOutDefects"])]
+    for path in [*changed, *manifest["delete"]]:
+        try:
+            safe_files.check_relative(path)
+        except UnsafePath as error:
+            raise Refusal("candidate-unsafe", f"{name}/manifest.json: {error}") from None
 
 
 def check_id(root: str, name: str) -> None:

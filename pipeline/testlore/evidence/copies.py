@@ -14,8 +14,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 
 from testlore import canonical
+from testlore.errors import Refusal, UnsafePath
 from testlore.frameworks.javascript import PACKAGE_CACHES, PACKAGES
-from testlore.project import snapshot
+from testlore.project import safe_files, snapshot
 
 
 @contextlib.contextmanager
@@ -104,18 +105,34 @@ def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[st
         ``target``.
 
     Raises:
+        Refusal: ``candidate-unsafe``: a path leads out of the copy; ``candidate-changed``: a file to delete is missing.
         OSError: the copy cannot be written.
     """
     shutil.copytree(base, target, symlinks=True)
     for path in deleted:
-        os.unlink(os.path.join(target, path))
+        place = _inside(target, path)
+        if not os.path.isfile(place):
+            raise Refusal("candidate-changed", f"it deletes {path}, which the project does not have")
+        os.unlink(place)
     for path, content in files.items():
-        place = os.path.join(target, path)
+        place = _inside(target, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:
             file.write(content)
     _link_node_packages(root, target)
     return target
+
+
+def _inside(target: str, path: str) -> str:
+    """The absolute form of a path in a copy, from which neither the path nor a link leads out.
+
+    Raises:
+        Refusal: ``candidate-unsafe``.
+    """
+    try:
+        return safe_files.safe_path(target, path)
+    except UnsafePath as error:
+        raise Refusal("candidate-unsafe", str(error)) from None
 
 
 def _link_node_packages(root: str, target: str) -> None:

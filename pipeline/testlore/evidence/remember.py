@@ -13,7 +13,7 @@ from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.validation import check_provenance
 from testlore.frameworks import languages
-from testlore.memory import store
+from testlore.memory import store, writer
 from testlore.memory.store import Record
 from testlore.project import safe_files, settings
 
@@ -56,7 +56,7 @@ def remember(root: str, name: str) -> StoreEntry:
     def with_record(records: list[Record]) -> list[Record]:
         return records if any(one["id"] == record["id"] for one in records) else [*records, record]
 
-    change = store.update(root, with_record)
+    change = writer.update(root, with_record)
     known = next((one for one in change.before if one["id"] == record["id"]), None)
     return StoreEntry(known or record, known is None)
 

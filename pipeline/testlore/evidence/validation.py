@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, programs
 from testlore.errors import Refusal
 from testlore.evidence import candidate, copies, running, state, verdict
 from testlore.evidence.candidate import Candidate
@@ -52,6 +52,7 @@ def run(root: str, name: str) -> Validation:
     """
     staged = candidate.read(root, name)
     now = state.read(root)
+    programs.require_trust(root, now.settings, "runner")
     current = now.provenance
     check_provenance(staged.manifest, current)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testlore.errors import Refusal
-from testlore.memory import store
+from testlore.memory import store, writer
 from testlore.memory.store import Record
 from testlore.project.safe_files import Root, existing_folder
 
@@ -45,5 +45,5 @@ def forget(root: Root, ids: Sequence[str], why: str) -> list[Record]:
             wanted.add(matching[0])
         return [one for one in records if one["id"] not in wanted]
 
-    change = store.update(existing_folder(root), without)
+    change = writer.update(existing_folder(root), without)
     return [one for one in change.before if one["id"] in wanted]

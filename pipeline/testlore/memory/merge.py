@@ -6,8 +6,9 @@ import os
 from typing import NamedTuple
 
 from testlore.errors import Refusal, Unusable
-from testlore.memory import store
-from testlore.memory.store import Change, Record
+from testlore.memory import store, writer
+from testlore.memory.store import Record
+from testlore.memory.writer import Change
 from testlore.project.safe_files import Root, existing_folder
 
 
@@ -45,7 +46,7 @@ def merge(root: Root, source: Root) -> MergeCounts:
         if unusable.reason == "no-memory":
             raise Refusal("call-invalid", f"source is {folder!r}; allowed: a folder with {store.INDEX_FILE}") from None
         raise Unusable(unusable.reason, f"in the source: {unusable.detail}") from None
-    change = store.update(existing_folder(root), lambda records: _union(records, others))
+    change = writer.update(existing_folder(root), lambda records: _union(records, others))
     return _counted(change, others)
 
 

@@ -5,24 +5,19 @@ No other module writes it. If anything in it is wrong, the whole store is refuse
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
-from testlore import canonical
-from testlore.errors import Refusal, UnsafePath, Unusable
+from testlore import canonical, forms, schemas
+from testlore.errors import UnsafePath, Unusable
 from testlore.project import safe_files
 
 INDEX_FILE = ".tddswarm/learning/index.json"
-LOCK_FILE = f"{INDEX_FILE}.lock"
 MAX_BYTES = 4 << 20
 MAX_RECORDS = 200
 MAX_RECORD_BYTES = 32 << 10
 MAX_PATTERN_CHARACTERS = 1_200
 
-_TEMPORARY = ".testlore-tmp"
-_LOCK_SECONDS = 60
 _MOST_PARSED = 4
 
 Record = dict[str, Any]
@@ -54,7 +49,9 @@ def read_bytes(root: str) -> bytes:
     return data
 
 
-def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str] = ()) -> Store:
+def parse(
+    data: bytes, *, known_valid: bool = False, known_seals: Container[str] = (), known: Sequence[Record] = ()
+) -> Store:
     """Turn a store's bytes into its records.
 
     Args:
@@ -62,6 +59,7 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
         known_valid: whether these very bytes were verified before.
         known_seals: the seals of records that were verified before. A record that fits one of these seals is not
             verified again.
+        known: records that this process verified before.
 
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
@@ -74,8 +72,11 @@ def parse(data: bytes, *, known_valid: bool = False, known_seals: Container[str]
         except ValueError as error:
             raise Unusable("store-corrupt", f"not JSON: {error}") from None
         if not known_valid:
-            verify(value, known_seals)
-        found = Store(digest, sorted(value["records"], key=newest_first))
+            verify(value, known_seals, known)
+        try:
+            found = Store(digest, sorted(value["records"], key=newest_first))
+        except (KeyError, TypeError, ValueError):  # these bytes were never verified
+            raise Unusable("store-corrupt", "it holds what is no record") from None
         if len(_parsed) >= _MOST_PARSED:
             _parsed.clear()  # in one step, since other threads may ask too
         _parsed[digest] = found
@@ -134,33 +135,32 @@ def created_at(seconds: float) -> str:
     return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
 
 
-def verify(value: Any, known_seals: Container[str] = ()) -> None:
+def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record] = ()) -> None:
     """Check every rule of the store's format.
 
     Args:
-        known_seals: see :func:`parse`.
+        known_seals, known: see :func:`parse`.
 
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
-    from testlore import schemas
-
-    records = value.get("records") if isinstance(value, dict) else None
-    records = records if isinstance(records, list) else []
-    known = {number for number, record in enumerate(records) if _is_known(record, known_seals)}
-    problem = schemas.first_problem("store", {**value, "records": []} if records else value)
-    for number, record in enumerate(records):
-        if problem is None and number not in known:
-            problem = schemas.first_problem("store", record, "record", ("records", number))
-    if problem is not None:
-        raise Unusable("store-corrupt", problem.text)
-    if len(records) > MAX_RECORDS:
-        raise Unusable("store-corrupt", f"more than {MAX_RECORDS} records")
+    problem = (
+        "" if schemas.digest("store") == forms.COMPILED_FROM["store"] and forms.is_store(value) else _problem(value)
+    )
+    if problem:
+        raise Unusable("store-corrupt", problem)
+    records = value["records"]
+    same = {record["integrity"]: record for record in known}
+    verified = {
+        number
+        for number, record in enumerate(records)
+        if same.get(record["integrity"]) == record or _is_known(record, known_seals)
+    }
     if not canonical.is_sealed(value):
         raise Unusable("store-corrupt", "the store's seal does not fit its content")
     seen = set()
     for number, record in enumerate(records):
-        fault = "" if number in known else _fault(record)
+        fault = "" if number in verified else _fault(record)
         if fault:
             raise Unusable("store-corrupt", f"records[{number}]: {fault}")
         if record["id"] in seen:
@@ -168,8 +168,17 @@ def verify(value: Any, known_seals: Container[str] = ()) -> None:
         seen.add(record["id"])
 
 
+def _problem(value: Any) -> str:
+    """The first thing that the schema says is wrong with a store, or nothing."""
+    records = value.get("records") if isinstance(value, dict) else None
+    if isinstance(records, list) and len(records) > MAX_RECORDS:
+        return f"more than {MAX_RECORDS} records"
+    problem = schemas.first_problem("store", value)
+    return problem.text if problem else ""
+
+
 def _is_known(record: Any, known_seals: Container[str]) -> bool:
-    return isinstance(record, dict) and record.get("integrity") in known_seals and canonical.is_sealed(record)
+    return record["integrity"] in known_seals and canonical.is_sealed(record)
 
 
 def _fault(record: Record) -> str:
@@ -192,118 +201,19 @@ def _fault(record: Record) -> str:
     return ""
 
 
+def is_intact(record: Any) -> bool:
+    """Whether a record has the form of one, and its seal, its id and its patterns' hashes fit.
+
+    This is what is checked again of each record that goes out, whatever a stamp says of the whole store.
+    """
+    return (
+        forms.is_record(record)
+        and canonical.is_sealed(record)
+        and record["id"] == record_id(record["manifestHash"], record["outcome"])
+        and all(pattern["hash"] == canonical.digest(pattern["content"]) for pattern in record["patterns"])
+    )
+
+
 def record_id(manifest_hash: str, outcome: str) -> str:
     """The id of the episode of a manifest and its outcome."""
     return canonical.digest({"manifestHash": manifest_hash, "outcome": outcome})
-
-
-class Change(NamedTuple):
-    """What an update did to a store.
-
-    Attributes:
-        before, after: its records, newest first.
-        dropped: the ids of the oldest records, which were removed because the store was over its limits.
-    """
-
-    before: list[Record]
-    after: list[Record]
-    dropped: list[str]
-
-
-def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
-    """Change the store, one process at a time. Nothing else writes it.
-
-    The new store is written to a new file, which is then renamed. So a reader always finds a whole store, even after a
-    crash: either the old or the new one. When nothing changed, nothing is written.
-
-    Args:
-        change: gets the records as they are now, and returns the new ones. Over the limits, the oldest are dropped.
-
-    Raises:
-        Unusable: ``store-corrupt``, ``store-unsafe``: the store is not as it must be, and stays as it is.
-        Refusal: ``memory-busy``, ``memory-unwritable``.
-    """
-    with _lock(root):
-        try:
-            before = parse(read_bytes(root)).records
-        except Unusable as unusable:
-            if unusable.reason != "no-memory":
-                raise
-            before = []
-        wanted = sorted(change(list(before)), key=newest_first)
-        after, data = _within_limits(wanted)
-        if after != before:
-            verify(canonical.loads(data))  # never write a store that would be refused
-            _write(root, data)
-        return Change(before, after, [record["id"] for record in wanted[len(after) :]])
-
-
-def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
-    kept = records[:MAX_RECORDS]
-    while True:
-        body = {"schemaVersion": 1, "records": kept}
-        data = canonical.to_bytes(canonical.pretty(canonical.seal(body)))
-        if len(data) <= MAX_BYTES:
-            return kept, data
-        kept = kept[:-1]
-
-
-@contextlib.contextmanager
-def _lock(root: str) -> Iterator[None]:
-    """Hold the lock that every writer of the store holds."""
-    import filelock
-
-    with _writing():
-        path = safe_files.safe_path(root, LOCK_FILE)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        lock = filelock.FileLock(path, timeout=_LOCK_SECONDS)
-        try:
-            lock.acquire()
-        except filelock.Timeout:
-            raise Refusal("memory-busy", f"another process has held {LOCK_FILE} for {_LOCK_SECONDS} s") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _write(root: str, data: bytes) -> None:
-    with _writing():
-        final = safe_files.safe_path(root, INDEX_FILE)
-        folder = os.path.dirname(final)
-        for entry in os.scandir(folder):  # files of killed writers: we hold the lock, so no other writer is at work
-            if entry.name.endswith(_TEMPORARY):
-                os.unlink(entry.path)
-        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
-            with open(os.open(temporary, flags, 0o600), "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, final)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make a rename survive a power cut, on systems that can synchronize a folder."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _writing() -> Iterator[None]:
-    try:
-        yield
-    except UnsafePath as error:
-        raise Unusable("store-unsafe", str(error)) from None
-    except OSError as error:
-        raise Refusal("memory-unwritable", f"{INDEX_FILE}: {error.strerror or error}") from None

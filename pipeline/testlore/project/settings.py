@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, forms, schemas
 from testlore.errors import UnsafePath, Unusable
 from testlore.project import safe_files
 
 CONFIG_FILE = "tddswarm.config.json"
 MAX_BYTES = 1 << 20
+
+#: The embedding command that this package brings along; it needs nobody's trust.
+OWN_EMBEDDING_COMMAND = "testlore-embed"
+
 _PLUGIN = ("plugins", "ruvector")
 
 
@@ -118,8 +122,8 @@ def parse(data: bytes, *, known_valid: bool = False) -> Settings:
 
 def _check(config: Any) -> str:
     """Refuse a configuration that is wrong outside the plugin; return what is wrong inside it."""
-    from testlore import schemas
-
+    if schemas.digest("config") == forms.COMPILED_FROM["config"] and forms.is_config(config):
+        return ""
     in_plugin = ""
     for problem in schemas.problems("config", config):
         if problem.path[:2] != _PLUGIN:

@@ -40,14 +40,22 @@ _RACY_NS = 2_000_000_000  # the coarsest clock of a common file system ticks eve
 _RACY = "racy"  # kept instead of the state of a racily clean file; no real state equals it
 
 
+class Kept(Protocol):
+    """A sealed object that was kept."""
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The object."""
+
+
 class Keeper(Protocol):
     """Where a scan keeps digests for the next scan: the derived cache. Each method may raise ``Fallback``."""
 
     def read(self, name: str, limit: int) -> bytes | None:
         """A file's bytes, or ``None`` when there is none."""
 
-    def read_sealed(self, name: str) -> dict[str, Any] | None:
-        """A sealed object, or ``None`` when there is none."""
+    def read_sealed(self, name: str) -> Kept | None:
+        """A sealed object that this machine wrote, or ``None`` when there is none."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, or leave the old one as it is when that fails."""
@@ -105,11 +113,12 @@ class Scan:
         self._begun = time.time_ns()
         self._read = 0
         self._head: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}
         if keeper is not None:
             with contextlib.suppress(Fallback):
-                head = keeper.read_sealed(HEAD)
-                if head is not None and head.get("code") == digests.of("sources"):
-                    self._head = head
+                kept = keeper.read_sealed(HEAD)
+                if kept is not None and kept.value.get("code") == digests.of("sources"):
+                    self._kept, self._head = kept.value, dict(kept.value)
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
         self._index = _index(root) if self._head.get("index") else ""
@@ -230,13 +239,12 @@ class Scan:
 
     def _keep_head(self, **changes: Any) -> None:
         """Change the head, and keep it for the next scan unless the very same one is kept already."""
-        head = {key: value for key, value in self._head.items() if key != "integrity"} | changes
+        head = {"schemaVersion": 1, **self._head, **changes}
         head["watched"] = {path: list(entry) for path, entry in head["watched"].items()}
-        sealed = canonical.seal({"schemaVersion": 1, **head})
-        if self._keeper is not None and sealed["integrity"] != self._head.get("integrity"):
+        if self._keeper is not None and head != self._kept:
             with contextlib.suppress(Fallback):
-                self._keeper.write_sealed(HEAD, sealed)
-        self._head = sealed
+                self._keeper.write_sealed(HEAD, head)
+        self._head = self._kept = head
 
     def _body(self) -> dict[str, Entry]:
         """Every file of the last snapshot; empty when the kept body does not belong to the head."""

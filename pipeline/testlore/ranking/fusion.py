@@ -62,6 +62,7 @@ class RankedEpisode(NamedTuple):
         novelty: 1; less for a near-duplicate of a better record.
         duplicate_of: the id of that better record, or empty.
         found_by: ``lexical``, ``native`` or ``both``.
+        matched: whether the query had a usable word; if not, the record is merely new.
     """
 
     record: Record
@@ -76,6 +77,7 @@ class RankedEpisode(NamedTuple):
     novelty: float = 1.0
     duplicate_of: str = ""
     found_by: str = "lexical"
+    matched: bool = True
 
     def explanation(self) -> dict[str, Any]:
         """The parts of the score, as the answer's schema describes them."""
@@ -93,7 +95,7 @@ class RankedEpisode(NamedTuple):
 
 def unasked(record: Record) -> RankedEpisode:
     """A record for a query that has no word to rank by."""
-    return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS))
+    return RankedEpisode(record, 0.0, evidence=round(evidence_weight(record), _DIGITS), matched=False)
 
 
 def matched(documents: Statistics, query: str) -> Words:

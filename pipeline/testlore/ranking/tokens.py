@@ -1,7 +1,8 @@
 """Words and subwords of code and prose.
 
-A *term* is a word, a part of an identifier, two neighbouring parts, or the whole identifier, case-folded and lightly
-stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms. Texts that share a term are related.
+A *term* is a word, a part of an identifier, two neighbouring parts, or the whole identifier, case-folded,
+without accents and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms. In scripts
+without spaces between words, two neighbouring characters are a term. Texts that share a term are related.
 
 A *feature* is a term or the beginning of a word. Texts are compared by features, so *serializer* and *serialization*
 count as similar. But a shared beginning alone does not make two texts related.
@@ -22,6 +23,9 @@ _PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, written as one
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
+_ACCENTS = "[\u0300-\u036f]"  # the marks above and below Latin, Greek and Cyrillic letters
+#: Kana, Han, Thai, Lao, Burmese and Khmer: written without spaces, so that neighbouring pairs stand in for words.
+_UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 _VOWELS = frozenset("aeiouy")
 _MARK = "*"  # the last character of a beginning; no term has it
 
@@ -168,7 +172,8 @@ def _words(text: str) -> list[str]:
     if not text.isascii():
         import unicodedata  # slow to import, and most code is ASCII
 
-        text = unicodedata.normalize("NFKC", text)
+        plain = re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", text))
+        text = unicodedata.normalize("NFKC", plain)
     return _WORD.findall(text)
 
 
@@ -182,6 +187,8 @@ def _features_of_word(word: str) -> tuple[str, ...]:
     if len(parts) > 1:
         found.append(_common("".join(parts)))
     found = [term for term in found if term not in _STOP_WORDS]
+    if not word.isascii():
+        found += [one + other for run in re.findall(_UNSPACED, word) for one, other in pairwise(run)]
     return (*found, *(part[:_BEGINNING] + _MARK for part in counting if len(part) >= _BEGINNING))
 
 
@@ -204,7 +211,7 @@ def _parts(word: str) -> list[str]:
 def _is_boundary(word: str, at: int) -> bool:
     """Whether a new part of ``word`` begins at ``at``: at B in ``aB`` and ``ABc``, at 1 in ``a1``, at a in ``1a``."""
     before, char, after = word[at - 1], word[at], word[at + 1 : at + 2]
-    if char.isnumeric() != before.isnumeric():
+    if char.isdecimal() != before.isdecimal():
         return True
     return char.isupper() and (before.islower() or (before.isupper() and after.islower()))
 

@@ -12,6 +12,12 @@ GENERAL_WARNING = (
     "and let no test be left out or change be released because of them."
 )
 
+#: Told when files of a derived cache were not believed, and git tracks that folder.
+CACHE_WARNING = (
+    "Derived cache ignored: git tracks .tddswarm/learning/ruvector, and this machine did not write it. "
+    "Remove it from the repository."
+)
+
 _FALLBACK = "RuVector fallback: "
 _MAX_HINT_CHARACTERS = 200
 
@@ -95,14 +101,16 @@ def _versions(record: Json) -> list[Json]:
 def _frames(result: RecallResult) -> list[RecallResult]:
     """The answer without its records, in shorter and shorter forms. The last one has at most 256 characters."""
     whole = result._replace(records=[])
-    plain = whole._replace(warnings=tuple(_without_hint(warning) for warning in whole.warnings))
+    kept = (warning for warning in whole.warnings if warning != CACHE_WARNING)
+    plain = whole._replace(warnings=tuple(without_hint(warning) for warning in kept))
     bare = plain
     if plain.details is not None:
         bare = plain._replace(details={key: plain.details[key] for key in ("engine", "mode")})
     return [whole, plain, bare, bare._replace(warnings=tuple(w for w in bare.warnings if w != GENERAL_WARNING))]
 
 
-def _without_hint(warning: str) -> str:
+def without_hint(warning: str) -> str:
+    """A warning of ours alone: the hint behind a fallback word may quote what the project's files say."""
     return ": ".join(warning.split(": ")[:2]) if warning.startswith(_FALLBACK) else warning
 
 

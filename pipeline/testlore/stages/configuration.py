@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from testlore import canonical, digests
+from testlore import canonical, digests, programs
 from testlore.cache import Cache
 from testlore.engines import Sdk, engine, pool
 from testlore.errors import Fallback, Unusable
@@ -45,12 +45,12 @@ class Opening(NamedTuple):
 def read_stamp(cache: Cache) -> Stamp:
     """The sealed stamp of the last verification; empty if there is none, or other code or schemas made it."""
     try:
-        value = cache.read_sealed(STAMP)
+        sealed = cache.read_sealed(STAMP)
     except Fallback:
         return Stamp()
-    if value is None or value.get("checker") != digests.of("validation"):
+    if sealed is None or sealed.value["checker"] != digests.of("validation"):
         return Stamp()
-    return Stamp(str(value.get("config")), str(value.get("store")), str(value["checker"]))
+    return Stamp(**{key: sealed.value[key] for key in Stamp._fields})
 
 
 def open_project(root: str) -> Opening:
@@ -79,7 +79,10 @@ def start_early(root: str) -> Opening | None:
         root = os.path.abspath(root)
         opening = open_project(root)
         configured = opening.settings
-        if opening.stamp.config != configured.config_digest or not (configured.learning and configured.is_native):
+        verified = opening.stamp.config == configured.config_digest
+        if not (verified and configured.learning and configured.is_native):
+            return opening
+        if not programs.are_trusted(root, configured, *programs.RECALL):
             return opening
         native = engine(configured.runtime)
         sdk = native.locate(root)

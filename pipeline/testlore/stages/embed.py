@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from testlore import canonical
 from testlore.cache import Cache
 from testlore.embedding import Provider
 from testlore.errors import Fallback
+from testlore.project import trust
 from testlore.stages.key import Key
 from testlore.stages.validate import Scope
 
@@ -30,19 +30,17 @@ class Vectors(NamedTuple):
 def read_kept(cache: Cache, key: Key, dimensions: int) -> dict[str, bytes]:
     """The kept vectors of this provider, by the digest of their text; empty when the file does not fit its seal."""
     try:
-        data = cache.read(EMBEDDINGS, _MAX_BYTES) or b""
-        head, _, body = data.partition(b"\n")
-        value = canonical.loads(head)
-    except (Fallback, ValueError):
+        sealed = cache.read_sealed(EMBEDDINGS, _MAX_BYTES, foreign=trust.covers_everything())
+    except Fallback:
         return {}
-    if not canonical.is_sealed(value) or value.get("provider") != key.provider:
+    if sealed is None or sealed.value.get("provider") != key.provider:
         return {}
-    size, names = 4 * dimensions, value.get("texts")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+    size, names = 4 * dimensions, sealed.value.get("texts")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):  # another machine wrote it
         return {}
-    if value.get("digest") != canonical.digest(body) or len(body) != size * len(names):
+    if len(sealed.body) != size * len(names):
         return {}
-    return {name: body[at * size : (at + 1) * size] for at, name in enumerate(names)}
+    return {name: sealed.body[at * size : (at + 1) * size] for at, name in enumerate(names)}
 
 
 def covers(kept: dict[str, bytes], key: Key) -> bool:
@@ -74,6 +72,4 @@ def run(root: str, cache: Cache, scope: Scope, key: Key, provider: Provider, que
 
 def _keep(cache: Cache, key: Key, vectors: dict[str, bytes]) -> None:
     body = b"".join(vectors.values())
-    head = {"schemaVersion": 1, "provider": key.provider, "texts": list(vectors), "digest": canonical.digest(body)}
-    line = canonical.dumps(canonical.seal(head)) + "\n"
-    cache.write(EMBEDDINGS, canonical.to_bytes(line) + body)
+    cache.write_sealed(EMBEDDINGS, {"schemaVersion": 1, "provider": key.provider, "texts": list(vectors)}, body)

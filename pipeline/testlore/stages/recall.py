@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from testlore.errors import Fallback
+from testlore.errors import Fallback, Unusable
 from testlore.memory import store
 from testlore.memory.store import Record
 from testlore.project.provenance import Provenance, compatibility_reasons
@@ -14,6 +14,7 @@ from testlore.ranking import fusion, tokens
 from testlore.ranking.fusion import RankedEpisode
 from testlore.stages.answer import GENERAL_WARNING, RecallResult, fallback_warning
 from testlore.stages.session import Session
+from testlore.stages.validate import Scope
 
 _DAY = 86_400
 
@@ -28,8 +29,8 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
     Raises:
         Unusable: nothing can be recalled at all.
     """
-    session.validated()
-    warnings: tuple[str, ...] = (GENERAL_WARNING,)
+    scope = session.validated()
+    warnings: tuple[str, ...] = (GENERAL_WARNING, *session.cache_warning())
     try:
         ranked = natively(session, limit)
         sdk, provider = session.sdk(), session.provider()
@@ -39,12 +40,26 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
             "version": sdk.version,
             "cache": session.index().cache,
         }
+        _check(ranked, scope)
         records = to_records(ranked, session.provenance, tell_finder=provider.IS_MODEL, explain=explain)
         return RecallResult(records, "ruvector", details, warnings)
     except Fallback as fallback:
         warnings += fallback_warning(fallback)
-    records = to_records(lexically(session, limit), session.provenance, explain=explain)
+    ranked = lexically(session, limit)
+    _check(ranked, scope)
+    records = to_records(ranked, session.provenance, explain=explain)
     return RecallResult(records, "deterministic-lexical", None, warnings)
+
+
+def _check(ranked: Sequence[RankedEpisode], scope: Scope) -> None:
+    """Verify the records that go out, whatever was verified before.
+
+    Raises:
+        Unusable: ``store-corrupt``.
+    """
+    for one in ranked:
+        if not store.is_intact(one.record) or one.record["framework"] != scope.framework:
+            raise Unusable("store-corrupt", "a record that was found is not intact; delete the derived cache")
 
 
 def natively(session: Session, limit: int) -> list[RankedEpisode]:
@@ -98,6 +113,8 @@ def to_records(
     records = []
     for one in ranked:
         record = _labelled(one.record, one.score, current, now)
+        if not one.matched:
+            record["matched"] = False
         if tell_finder:
             record["foundBy"] = one.found_by
         if explain:

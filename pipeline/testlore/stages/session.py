@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
-from testlore import canonical, embedding, engines, frameworks
-from testlore.cache import Cache
+from testlore import canonical, embedding, engines, frameworks, programs
+from testlore.cache import FOLDER, Cache
 from testlore.embedding import Provider
 from testlore.engines import Engine, Sdk, pool
 from testlore.engines.pool import Job, Worker
 from testlore.errors import Fallback, Unusable
 from testlore.frameworks import Framework
 from testlore.memory import store
-from testlore.project import provenance
+from testlore.project import git, provenance
 from testlore.project.provenance import Provenance
 from testlore.project.settings import Settings
 from testlore.project.snapshot import Scan
 from testlore.ranking import documents, fusion
 from testlore.ranking.fusion import Words
-from testlore.stages import configuration, embed, index, key, query, terms, validate
+from testlore.stages import answer, configuration, embed, index, key, query, terms, validate
 from testlore.stages.configuration import Opening
 from testlore.stages.index import Index
 from testlore.stages.key import Key
@@ -36,7 +35,8 @@ class Session:
         root: the project's root, an existing folder.
         query: the question; ``None`` when only the index is wanted.
         long_lived: whether this process may ask again, so that a native worker must wait for it.
-        restrict: narrows the settings for a caller with fewer rights.
+        trusted: whether the caller has just written this configuration at a person's request, so that the programs
+            which it names may be started.
         opening: the project's configuration and stamp, if they were read already.
     """
 
@@ -46,14 +46,14 @@ class Session:
         query: str | None = None,
         *,
         long_lived: bool = False,
-        restrict: Callable[[Settings], Settings] | None = None,
+        trusted: bool = False,
         opening: Opening | None = None,
     ) -> None:
         self.root = os.path.abspath(root)
         self.query = query
         self.cache = Cache(self.root)
         self._long_lived = long_lived
-        self._restrict = restrict
+        self._trusted = trusted
         self._opening = opening
         self._scan: Scan | None = None
         self._worker: Worker | None = None
@@ -75,9 +75,8 @@ class Session:
 
     @once
     def settings(self) -> Settings:
-        """The configuration, narrowed for this caller."""
-        configured = self.opening().settings
-        return self._restrict(configured) if self._restrict is not None else configured
+        """The configuration."""
+        return self.opening().settings
 
     @once
     def framework(self) -> Framework:
@@ -92,6 +91,10 @@ class Session:
             raise Fallback("ruvector-invalid-settings", configured.plugin_problem)
         if not configured.enabled:
             raise Fallback("ruvector-disabled")
+        if not (self._trusted or programs.are_trusted(self.root, configured, *programs.RECALL)):
+            named = programs.named(configured)
+            told = ", ".join(f"{purpose} {named[purpose]}" for purpose in programs.RECALL if purpose in named)
+            raise Fallback("ruvector-untrusted-command", told)
         return engines.engine(configured.runtime)
 
     @once
@@ -104,6 +107,12 @@ class Session:
     def provider(self) -> Provider:
         """The embedding provider that is configured."""
         return embedding.provider(self.settings())
+
+    def cache_warning(self) -> tuple[str, ...]:
+        """What to tell when a derived cache was ignored because it came with the repository."""
+        if self.cache.has_foreign and git.ask(self.root, "ls-files", "-z", "--", FOLDER):
+            return (answer.CACHE_WARNING,)
+        return ()
 
     # validate
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import NamedTuple
 
-from testlore import canonical, digests
+from testlore import digests
 from testlore.cache import Cache
 from testlore.errors import Fallback
 from testlore.ranking import bm25, documents
@@ -55,10 +55,9 @@ def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
         "code": _code(),
         "texts": texts,
         "starts": terms.statistics.starts,
-        "digest": canonical.digest(body),
     }
     with contextlib.suppress(Fallback):
-        cache.write(TERMS, canonical.to_bytes(canonical.dumps(canonical.seal(head)) + "\n") + body)
+        cache.write_sealed(TERMS, head, body)
 
 
 def _code() -> str:
@@ -71,11 +70,9 @@ def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
     if not scope.settings.is_native:
         return nothing
     try:
-        head, _, body = (cache.read(TERMS, _MAX_BYTES) or b"").partition(b"\n")
-        value = canonical.loads(head)
-        if not canonical.is_sealed(value) or value.get("digest") != canonical.digest(body) or value["code"] != _code():
+        sealed = cache.read_sealed(TERMS, _MAX_BYTES)
+        if sealed is None or sealed.value["code"] != _code():
             return nothing
-        found = bm25.from_bytes(body, value["starts"])
-        return (value["texts"], found) if len(value["texts"]) == len(found.starts) - 1 else nothing
-    except (Fallback, KeyError, TypeError, ValueError):
+        return sealed.value["texts"], bm25.from_bytes(sealed.body, sealed.value["starts"])
+    except (Fallback, ValueError):  # ValueError: written on a machine of the other byte order
         return nothing

@@ -61,8 +61,9 @@ def keep_stamp(cache: Cache, scope: Scope, stamp: Stamp) -> None:
 def _known_seals(cache: Cache) -> frozenset[str]:
     """The seals of the records that today's code verified before."""
     try:
-        value = cache.read_sealed(SEALS) or {}
+        sealed = cache.read_sealed(SEALS)
     except Fallback:
         return frozenset()
-    seals = value.get("seals") if value.get("checker") == digests.of("validation") else None
-    return frozenset(seal for seal in seals if isinstance(seal, str)) if isinstance(seals, list) else frozenset()
+    if sealed is None or sealed.value["checker"] != digests.of("validation"):
+        return frozenset()
+    return frozenset(sealed.value["seals"])

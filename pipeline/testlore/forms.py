@@ -1,0 +1,422 @@
+"""Whether values have the forms of ``schemas/``, compiled to plain Python by ``proof/compile_forms.py``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+#: The digests of the schemas that this was compiled from.
+COMPILED_FROM = {
+    "store": "0655455442061fd2e8673bedf023f3e9bda12cd5f5c0ce81c569f8b2609918cd",
+    "config": "9b792d430765ddb9f791ea98732ef58fdb438ef6a6a1c03ba317c631a0b6c798",
+}
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value has the form of a record."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"schemaVersion", "id", "candidateId", "createdAt", "manifestHash", "validationHash", "provenance", "framework", "outcome", "tags", "warnings", "context", "evidence", "patterns", "integrity"}:
+        return False
+    if not value.keys() <= {"schemaVersion", "id", "candidateId", "createdAt", "manifestHash", "validationHash", "provenance", "framework", "outcome", "tags", "warnings", "context", "evidence", "patterns", "integrity"}:
+        return False
+    schema_version = value["schemaVersion"]
+    if not (schema_version == 1 and not isinstance(schema_version, bool)):
+        return False
+    id = value["id"]
+    if not isinstance(id, str):
+        return False
+    if not (len(id) == 64 and not id.strip("0123456789abcdef")):
+        return False
+    candidate_id = value["candidateId"]
+    if not isinstance(candidate_id, str):
+        return False
+    if not re.search('^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$(?!\n)', candidate_id):
+        return False
+    created_at = value["createdAt"]
+    if not isinstance(created_at, str):
+        return False
+    if not re.search('^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$(?!\n)', created_at):
+        return False
+    manifest_hash = value["manifestHash"]
+    if not isinstance(manifest_hash, str):
+        return False
+    if not (len(manifest_hash) == 64 and not manifest_hash.strip("0123456789abcdef")):
+        return False
+    validation_hash = value["validationHash"]
+    if not isinstance(validation_hash, str):
+        return False
+    if not (len(validation_hash) == 64 and not validation_hash.strip("0123456789abcdef")):
+        return False
+    provenance = value["provenance"]
+    if not isinstance(provenance, dict):
+        return False
+    if not provenance.keys() >= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
+        return False
+    if not provenance.keys() <= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
+        return False
+    fingerprint = provenance["fingerprint"]
+    if not isinstance(fingerprint, str):
+        return False
+    if not (len(fingerprint) == 64 and not fingerprint.strip("0123456789abcdef")):
+        return False
+    runner = provenance["runner"]
+    if not isinstance(runner, str):
+        return False
+    if not (len(runner) == 64 and not runner.strip("0123456789abcdef")):
+        return False
+    services_hash = provenance["servicesHash"]
+    if not isinstance(services_hash, str):
+        return False
+    if not (len(services_hash) == 64 and not services_hash.strip("0123456789abcdef")):
+        return False
+    source_hash = provenance["sourceHash"]
+    if not isinstance(source_hash, str):
+        return False
+    if not (len(source_hash) == 64 and not source_hash.strip("0123456789abcdef")):
+        return False
+    framework = value["framework"]
+    if not (framework in ('node', 'jest', 'vitest', 'playwright', 'custom', 'pytest', 'unittest')):
+        return False
+    outcome = value["outcome"]
+    if not (outcome in ('accepted', 'rejected')):
+        return False
+    tags = value["tags"]
+    if not isinstance(tags, list):
+        return False
+    for tags_item in tags:
+        if not (tags_item in ('boundary', 'error', 'integration', 'async', 'mock', 'table', 'assertion', 'modularization', 'held-out-tested', 'case-preservation')):
+            return False
+    if len(set(tags)) != len(tags):
+        return False
+    warnings = value["warnings"]
+    if not isinstance(warnings, list):
+        return False
+    for warnings_item in warnings:
+        if not (warnings_item in ('review-rejected', 'oracle-missing', 'execution-incomplete', 'execution-failed', 'case-loss', 'held-out-miss', 'undemonstrated-defect', 'other-rejection')):
+            return False
+    if len(set(warnings)) != len(warnings):
+        return False
+    context = value["context"]
+    if not is_context(context):
+        return False
+    evidence = value["evidence"]
+    if not is_evidence(evidence):
+        return False
+    patterns = value["patterns"]
+    if not isinstance(patterns, list):
+        return False
+    if not len(patterns) <= 8:
+        return False
+    for patterns_item in patterns:
+        if not is_pattern(patterns_item):
+            return False
+    integrity = value["integrity"]
+    if not isinstance(integrity, str):
+        return False
+    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
+        return False
+    if ("outcome" not in value or (value["outcome"] == 'rejected')):
+        if "patterns" in value:
+            patterns = value["patterns"]
+            if not len(patterns) <= 0:
+                return False
+    return True
+
+
+def is_context(value: Any) -> bool:
+    """Whether a value has the form of a context."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"language", "changedTests", "deletedFiles", "purpose"}:
+        return False
+    if not value.keys() <= {"language", "changedTests", "deletedFiles", "purpose"}:
+        return False
+    language = value["language"]
+    if not (language in ('javascript', 'typescript', 'mixed', 'python', 'other')):
+        return False
+    changed_tests = value["changedTests"]
+    if not (type(changed_tests) is int or (type(changed_tests) is float and changed_tests.is_integer())):
+        return False
+    if not changed_tests >= 0:
+        return False
+    if not changed_tests <= 100:
+        return False
+    deleted_files = value["deletedFiles"]
+    if not (type(deleted_files) is int or (type(deleted_files) is float and deleted_files.is_integer())):
+        return False
+    if not deleted_files >= 0:
+        return False
+    if not deleted_files <= 100:
+        return False
+    purpose = value["purpose"]
+    if not (purpose in ('candidate-tests', 'modularization')):
+        return False
+    return True
+
+
+def is_evidence(value: Any) -> bool:
+    """Whether a value has the form of a evidence."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects", "caughtDefects", "complete"}:
+        return False
+    if not value.keys() <= {"originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects", "caughtDefects", "complete"}:
+        return False
+    original_cases = value["originalCases"]
+    if not (type(original_cases) is int or (type(original_cases) is float and original_cases.is_integer())):
+        return False
+    if not original_cases >= 0:
+        return False
+    if not original_cases <= 10000000:
+        return False
+    candidate_cases = value["candidateCases"]
+    if not (type(candidate_cases) is int or (type(candidate_cases) is float and candidate_cases.is_integer())):
+        return False
+    if not candidate_cases >= 0:
+        return False
+    if not candidate_cases <= 10000000:
+        return False
+    passed_cases = value["passedCases"]
+    if not (type(passed_cases) is int or (type(passed_cases) is float and passed_cases.is_integer())):
+        return False
+    if not passed_cases >= 0:
+        return False
+    if not passed_cases <= 10000000:
+        return False
+    failed_cases = value["failedCases"]
+    if not (type(failed_cases) is int or (type(failed_cases) is float and failed_cases.is_integer())):
+        return False
+    if not failed_cases >= 0:
+        return False
+    if not failed_cases <= 10000000:
+        return False
+    missing_cases = value["missingCases"]
+    if not (type(missing_cases) is int or (type(missing_cases) is float and missing_cases.is_integer())):
+        return False
+    if not missing_cases >= 0:
+        return False
+    if not missing_cases <= 10000000:
+        return False
+    demonstrated_defects = value["demonstratedDefects"]
+    if not (type(demonstrated_defects) is int or (type(demonstrated_defects) is float and demonstrated_defects.is_integer())):
+        return False
+    if not demonstrated_defects >= 0:
+        return False
+    if not demonstrated_defects <= 10000000:
+        return False
+    caught_defects = value["caughtDefects"]
+    if not (type(caught_defects) is int or (type(caught_defects) is float and caught_defects.is_integer())):
+        return False
+    if not caught_defects >= 0:
+        return False
+    if not caught_defects <= 10000000:
+        return False
+    complete = value["complete"]
+    if not isinstance(complete, bool):
+        return False
+    return True
+
+
+def is_pattern(value: Any) -> bool:
+    """Whether a value has the form of a pattern."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"language", "content", "hash"}:
+        return False
+    if not value.keys() <= {"language", "content", "hash"}:
+        return False
+    language = value["language"]
+    if not (language in ('javascript', 'typescript', 'mixed', 'python', 'other')):
+        return False
+    content = value["content"]
+    if not isinstance(content, str):
+        return False
+    if not len(content) <= 1200:
+        return False
+    hash = value["hash"]
+    if not isinstance(hash, str):
+        return False
+    if not (len(hash) == 64 and not hash.strip("0123456789abcdef")):
+        return False
+    return True
+
+
+def is_store(value: Any) -> bool:
+    """Whether a value has the form of a store."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"schemaVersion", "records", "integrity"}:
+        return False
+    if not value.keys() <= {"schemaVersion", "records", "integrity"}:
+        return False
+    schema_version = value["schemaVersion"]
+    if not (schema_version == 1 and not isinstance(schema_version, bool)):
+        return False
+    records = value["records"]
+    if not isinstance(records, list):
+        return False
+    if not len(records) <= 200:
+        return False
+    for records_item in records:
+        if not is_record(records_item):
+            return False
+    integrity = value["integrity"]
+    if not isinstance(integrity, str):
+        return False
+    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
+        return False
+    return True
+
+
+def is_config(value: Any) -> bool:
+    """Whether a value has the form of a config."""
+    if not isinstance(value, dict):
+        return False
+    if "learning" in value:
+        learning = value["learning"]
+        if not isinstance(learning, dict):
+            return False
+        if "enabled" in learning:
+            enabled = learning["enabled"]
+            if not isinstance(enabled, bool):
+                return False
+    if "adapter" in value:
+        adapter = value["adapter"]
+        if not (adapter in ('node', 'jest', 'vitest', 'playwright', 'custom', 'pytest', 'unittest')):
+            return False
+    if "runner" in value:
+        runner = value["runner"]
+        if not isinstance(runner, list):
+            return False
+        if not len(runner) >= 1:
+            return False
+        if not len(runner) <= 64:
+            return False
+        if not (1 <= sum(bool(isinstance(one, str) and re.search('\\{files\\}', one)) for one in runner) <= 1):
+            return False
+        for runner_item in runner:
+            if not isinstance(runner_item, str):
+                return False
+            if not len(runner_item) >= 1:
+                return False
+            if not len(runner_item) <= 4096:
+                return False
+            if not re.search('^[^\\u0000]*$', runner_item):
+                return False
+    if "environment" in value:
+        environment = value["environment"]
+        if not isinstance(environment, dict):
+            return False
+        for environment_item in environment.values():
+            if not isinstance(environment_item, str):
+                return False
+    if "services" in value:
+        services = value["services"]
+        if not isinstance(services, dict):
+            return False
+        for services_item in services.values():
+            if not isinstance(services_item, str):
+                return False
+    if "agent" in value:
+        agent = value["agent"]
+        if not isinstance(agent, list):
+            return False
+        if not len(agent) >= 1:
+            return False
+        if not len(agent) <= 64:
+            return False
+        for agent_item in agent:
+            if not isinstance(agent_item, str):
+                return False
+            if not len(agent_item) >= 1:
+                return False
+            if not len(agent_item) <= 4096:
+                return False
+            if not re.search('^[^\\u0000]*$', agent_item):
+                return False
+    if "validation" in value:
+        validation = value["validation"]
+        if not isinstance(validation, dict):
+            return False
+        if "timeoutSeconds" in validation:
+            timeout_seconds = validation["timeoutSeconds"]
+            if not (type(timeout_seconds) is int or (type(timeout_seconds) is float and timeout_seconds.is_integer())):
+                return False
+            if not timeout_seconds >= 1:
+                return False
+            if not timeout_seconds <= 86400:
+                return False
+    if "plugins" in value:
+        plugins = value["plugins"]
+        if not isinstance(plugins, dict):
+            return False
+        if "ruvector" in plugins:
+            ruvector = plugins["ruvector"]
+            if not isinstance(ruvector, dict):
+                return False
+            if not ruvector.keys() <= {"enabled", "dimensions", "timeoutMs", "embedding", "runtime"}:
+                return False
+            if "enabled" in ruvector:
+                enabled = ruvector["enabled"]
+                if not isinstance(enabled, bool):
+                    return False
+            if "dimensions" in ruvector:
+                dimensions = ruvector["dimensions"]
+                if not (type(dimensions) is int or (type(dimensions) is float and dimensions.is_integer())):
+                    return False
+                if not dimensions >= 16:
+                    return False
+                if not dimensions <= 2048:
+                    return False
+            if "timeoutMs" in ruvector:
+                timeout_ms = ruvector["timeoutMs"]
+                if not (type(timeout_ms) is int or (type(timeout_ms) is float and timeout_ms.is_integer())):
+                    return False
+                if not timeout_ms >= 100:
+                    return False
+                if not timeout_ms <= 60000:
+                    return False
+            if "embedding" in ruvector:
+                embedding = ruvector["embedding"]
+                if not isinstance(embedding, dict):
+                    return False
+                if not embedding.keys() <= {"mode", "argv", "identity"}:
+                    return False
+                if "mode" in embedding:
+                    mode = embedding["mode"]
+                    if not (mode in ('feature-vectors', 'command')):
+                        return False
+                if "argv" in embedding:
+                    argv = embedding["argv"]
+                    if not isinstance(argv, list):
+                        return False
+                    if not len(argv) >= 1:
+                        return False
+                    if not len(argv) <= 32:
+                        return False
+                    for argv_item in argv:
+                        if not isinstance(argv_item, str):
+                            return False
+                        if not len(argv_item) >= 1:
+                            return False
+                        if not len(argv_item) <= 4096:
+                            return False
+                        if not re.search('^[^\\u0000]*$', argv_item):
+                            return False
+                if "identity" in embedding:
+                    identity = embedding["identity"]
+                    if not isinstance(identity, str):
+                        return False
+                    if not len(identity) <= 128:
+                        return False
+                    if not re.search('\\S', identity):
+                        return False
+                if "mode" in embedding and ("mode" not in embedding or (embedding["mode"] == 'command')):
+                    if not embedding.keys() >= {"argv", "identity"}:
+                        return False
+            if "runtime" in ruvector:
+                runtime = ruvector["runtime"]
+                if not (runtime in ('python', 'node')):
+                    return False
+    return True

@@ -1,0 +1,126 @@
+"""Trust: what only the repository's files name is started after a person's decision, and not before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from evidence_helpers import patch, pytest_project, write
+from helpers import Project, word
+from testlore import evidence, programs
+from testlore.errors import Refusal
+from testlore.project import settings, trust
+from testlore.project.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TESTLORE_TRUST", "0")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def named(project: Project) -> Project:
+    """A project whose configuration names an embedding command, which leaves a file behind when it runs."""
+    script = project.root / "embed.py"
+    script.write_text("import pathlib; pathlib.Path('ran').write_text(''); print('{}')")
+    embedding = {"mode": "command", "argv": [sys.executable, "embed.py"], "identity": "theirs"}
+    project.configure({"embedding": embedding})
+    return project
+
+
+def ran(project: Project) -> bool:
+    return (project.root / "ran").exists()
+
+
+@pytest.mark.parametrize("door", ["testlore", "doit"])
+def test_a_command_that_only_the_repository_names_is_not_started(named: Project, door: str) -> None:
+    answer = named.ask(door)
+    assert word(answer) == "ruvector-untrusted-command"
+    assert answer["records"]
+    assert named.testlore("doctor").returncode == 0
+    assert "testlore trust" in named.testlore("doctor").stdout
+    named.doit()
+    assert not ran(named)
+
+
+def test_a_persons_decision_starts_it_and_revoking_ends_that(named: Project) -> None:
+    assert named.testlore("trust", "--yes").returncode == 0
+    assert word(named.ask()) == "ruvector-invalid-embedding-output"
+    assert ran(named)
+    assert named.testlore("trust", "--revoke").returncode == 0
+    assert word(named.ask()) == "ruvector-untrusted-command"
+
+
+def test_other_programs_need_another_decision(named: Project) -> None:
+    named.testlore("trust", "--yes")
+    embedding = {"mode": "command", "argv": [sys.executable, "other.py"], "identity": "theirs"}
+    named.configure({"embedding": embedding})
+    assert word(named.ask()) == "ruvector-untrusted-command"
+
+
+def test_the_same_files_elsewhere_need_another_decision(named: Project, tmp_path: Path) -> None:
+    named.testlore("trust", "--yes")
+    shutil.copytree(named.root, tmp_path / "elsewhere")
+    assert word(Project(tmp_path / "elsewhere").ask()) == "ruvector-untrusted-command"
+
+
+def test_without_a_terminal_nobody_is_asked(named: Project) -> None:
+    done = named.testlore("trust", input="y\n")
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+    assert word(named.ask()) == "ruvector-untrusted-command"
+
+
+def test_what_is_named_is_shown_whole(named: Project) -> None:
+    shown = json.loads(named.testlore("trust", "--show", "--json").stdout)
+    assert shown == {"programs": {"embedding": [sys.executable, "embed.py"]}, "trusted": False}
+    assert "not trusted on this machine" in named.testlore("trust", "--show").stdout
+
+
+def test_a_configuration_that_names_no_program_asks_nothing(project: Project) -> None:
+    assert project.ask_natively() == "built"
+    assert "nothing to trust" in project.testlore("trust").stdout
+
+
+def test_our_own_embedding_command_needs_no_trust(tmp_path: Path) -> None:
+    assert programs.named(Settings(argv=("testlore-embed",))) == {}
+    assert programs.are_trusted(str(tmp_path), Settings(argv=("testlore-embed",)), *programs.RECALL)
+
+
+def test_the_engine_under_node_modules_needs_trust(project: Project) -> None:
+    project.configure({"runtime": "node"})
+    assert word(project.ask()) == "ruvector-untrusted-command"
+
+
+def test_a_runner_and_an_agent_are_refused_until_trusted(tmp_path: Path) -> None:
+    root = pytest_project(tmp_path / "shop")
+    config = {"adapter": "pytest", "runner": [sys.executable, "-m", "pytest", "{files}"], "agent": ["agent"]}
+    write(root, {"tddswarm.config.json": json.dumps(config), "tddswarm.requirements.md": "It works."})
+    name = evidence.stage(root, patch())
+    with pytest.raises(Refusal, match="program-untrusted: runner") as caught:
+        evidence.validate(root, name)
+    assert caught.value.exit_status == 2
+    done = Project(root).testlore("generate")
+    assert done.returncode == 2
+    assert "program-untrusted: agent" in done.stderr
+    trust.keep(str(root), programs.digest(settings.parse(settings.read(str(root)))))
+    assert evidence.validate(root, name).outcome == "accepted"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"a": 1}', "\udc80", "null"])
+def test_decisions_that_cannot_be_read_are_none(named: Project, content: str, tmp_path: Path) -> None:
+    named.testlore("trust", "--yes")
+    (tmp_path / "state/testlore/trusted.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert word(named.ask()) == "ruvector-untrusted-command"
+
+
+def test_decisions_are_kept_for_this_user_alone(named: Project, tmp_path: Path) -> None:
+    named.testlore("trust", "--yes")
+    path = tmp_path / "state/testlore/trusted.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o666)
+    assert word(named.ask()) == "ruvector-untrusted-command"
