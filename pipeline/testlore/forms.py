@@ -7,8 +7,8 @@ from typing import Any
 
 #: The digests of the schemas that this was compiled from.
 COMPILED_FROM = {
-    "store": "0655455442061fd2e8673bedf023f3e9bda12cd5f5c0ce81c569f8b2609918cd",
-    "config": "9b792d430765ddb9f791ea98732ef58fdb438ef6a6a1c03ba317c631a0b6c798",
+    "store": "507f4f36ed6bb130daae730ebbe3447334b5cc079cb89e615d6c19f789533d98",
+    "config": "5fba57511fc13a30561ef96eb758b0797714e67f13e44622cb7573731b466653",
 }
 
 
@@ -302,7 +302,7 @@ def is_config(value: Any) -> bool:
                 return False
             if not len(runner_item) <= 4096:
                 return False
-            if not re.search('^[^\\u0000]*$', runner_item):
+            if not re.search('^[^\\u0000\\ud800-\\udfff]*$', runner_item):
                 return False
     if "environment" in value:
         environment = value["environment"]
@@ -333,7 +333,7 @@ def is_config(value: Any) -> bool:
                 return False
             if not len(agent_item) <= 4096:
                 return False
-            if not re.search('^[^\\u0000]*$', agent_item):
+            if not re.search('^[^\\u0000\\ud800-\\udfff]*$', agent_item):
                 return False
     if "validation" in value:
         validation = value["validation"]
@@ -402,7 +402,7 @@ def is_config(value: Any) -> bool:
                             return False
                         if not len(argv_item) <= 4096:
                             return False
-                        if not re.search('^[^\\u0000]*$', argv_item):
+                        if not re.search('^[^\\u0000\\ud800-\\udfff]*$', argv_item):
                             return False
                 if "identity" in embedding:
                     identity = embedding["identity"]
