@@ -14,7 +14,7 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
-from testlore import __version__, canonical, schemas
+from testlore import __version__, canonical, engines, schemas
 from testlore.engines import Sdk
 from testlore.evidence import Validation
 
@@ -50,10 +50,8 @@ _NOT_EXERCISED = (
         "pipeline/testlore/frameworks/runners/",
     ),
 )
-_OF_THE_OTHER_ENGINE = {
-    "python": ("pipeline/testlore/engines/node",),
-    "node": ("pipeline/testlore/engines/wheel",),
-}
+#: The modules of each engine, and the workers that they start.
+_OF_ENGINE = {name: f"pipeline/{module.replace('.', '/')}" for name, module in engines.NAMES.items()}
 
 LIMITATIONS = (
     "It was made on one platform, with one version of the engine and of Python, and vouches for no other.",
@@ -67,7 +65,7 @@ LIMITATIONS = (
 
 def sources(runtime: str) -> dict[str, str]:
     """The digest of each source file that a proof with this engine covers, by its path in the repository."""
-    left_out = (*_NOT_EXERCISED, *_OF_THE_OTHER_ENGINE[runtime])
+    left_out = (*_NOT_EXERCISED, *(module for name, module in _OF_ENGINE.items() if name != runtime))
     found = {path.relative_to(REPOSITORY).as_posix(): path for shape in _SOURCES for path in REPOSITORY.glob(shape)}
     return {name: canonical.digest(found[name].read_bytes()) for name in sorted(found) if not name.startswith(left_out)}
 

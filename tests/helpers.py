@@ -16,17 +16,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import testlore
-from testlore import canonical, schemas
+from testlore import canonical, engines, schemas
 from testlore.cache import FOLDER, Cache
 from testlore.memory import store
 
 REPOSITORY = Path(testlore.__file__).resolve().parents[2]
 DATA = Path(__file__).resolve().parent / "data"
+ENGINES = {name: engines.engine(name) for name in engines.NAMES}
 DOORS = ("testlore", "doit")
 QUERY = "zero boundary"
 PLUGIN = {"enabled": True, "dimensions": 128, "timeoutMs": 10_000, "embedding": {"mode": "feature-vectors"}}
 #: The two files that each engine's index is made of.
-INDEX_FILES = {"python": ("vectors.rvf", "vectors.json"), "node": ("vectors-node.db", "vectors-node.json")}
+INDEX_FILES = {name: (engine.DATABASE, engine.METADATA) for name, engine in ENGINES.items()}
 #: The tasks of the graph, in order.
 GRAPH = ["validate", "key", "embed", "index", "query", "recall"]
 _SECONDS = 60

@@ -118,7 +118,7 @@ def test_other_rules_for_sources_make_a_kept_snapshot_anew(project: Project, pac
 
     before = source_hash()
     assert source_hash() == before
-    change(package, "project/snapshot.py", '".git node_modules ', '".git src node_modules ')
+    change(package, "project/listing.py", '".git node_modules ', '".git src node_modules ')
     assert source_hash() != before
 
 

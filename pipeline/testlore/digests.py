@@ -24,7 +24,7 @@ DECIDED_BY = {
     "features": (*_WORDS, "embedding/features.py"),
     "model": ("canonical.py", *_WORDS, "embedding/command.py", "embedding/semantic.py"),
     "statistics": ("canonical.py", *_WORDS, "ranking/bm25.py", "stages/terms.py"),
-    "sources": ("canonical.py", "project/snapshot.py", "project/provenance.py"),
+    "sources": ("canonical.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
     "index": ("canonical.py", "engines/calls.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
 }
 

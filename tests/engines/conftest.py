@@ -18,6 +18,16 @@ RUNTIMES = tuple(engines.NAMES)
 
 Build = Callable[[str], Project]
 
+#: How a fresh project that an engine answers is made, and a stand-in for the engine's SDK. A new engine adds its own.
+_PROJECTS: dict[str, Callable[[Path, pytest.FixtureRequest], Project]] = {
+    "python": lambda root, _: Project(golden("till", root)),
+    "node": lambda root, request: node_project(root, request.getfixturevalue("node_modules")),
+}
+_STAND_INS: dict[str, Callable[[Path, pytest.FixtureRequest], StandIn]] = {
+    "python": lambda folder, _: WheelStandIn(folder),
+    "node": lambda folder, request: NodeStandIn(folder, request.getfixturevalue("node_modules")),
+}
+
 
 @pytest.fixture(params=RUNTIMES)
 def runtime(request: pytest.FixtureRequest) -> str:
@@ -89,12 +99,8 @@ def _built_by_engine(tmp_path_factory: pytest.TempPathFactory, request: pytest.F
 
 
 def _project(runtime: str, root: Path, request: pytest.FixtureRequest) -> Project:
-    if runtime == "python":
-        return Project(golden("till", root))
-    return node_project(root, request.getfixturevalue("node_modules"))
+    return _PROJECTS[runtime](root, request)
 
 
 def _stand_in(runtime: str, folder: Path, request: pytest.FixtureRequest) -> StandIn:
-    if runtime == "python":
-        return WheelStandIn(folder)
-    return NodeStandIn(folder, request.getfixturevalue("node_modules"))
+    return _STAND_INS[runtime](folder, request)

@@ -38,7 +38,7 @@ from testlore.errors import Refusal
 from testlore.evidence import copies, running
 from testlore.evidence.running import Place, Run
 from testlore.memory.lessons import learn
-from testlore.project import settings, snapshot
+from testlore.project import listing, settings
 
 CUSTOM_RUNNER = """\
 import importlib.util, sys
@@ -67,7 +67,7 @@ def run_suite(root: Path, folder: Path) -> Run:
     folder = folder.resolve()
     configured = settings.parse(settings.read(str(root)))
     framework = frameworks.of_project(str(root), configured)
-    place = Place(str(root), configured, framework, list(snapshot.paths(str(root))), str(folder))
+    place = Place(str(root), configured, framework, list(listing.paths(str(root))), str(folder))
     copies.pristine(str(root), str(folder / "base"))
     copy = copies.variant(str(folder / "base"), str(folder / "copy"), {}, [], str(root))
     return running.run(place, "suite", copy)

@@ -233,13 +233,13 @@ def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: 
     project.ask_natively()
     project.write_store([*project.records(), make_episode(1, "retry timeout")])
     counting = (
-        "import testlore.schemas as schemas, testlore.ranking.bm25 as bm25, testlore.embedding.features as features;"
-        "first, statistics, vectors = schemas.first_problem, bm25.statistics, features.vectors; seen = [];"
-        "schemas.first_problem = lambda *all: seen.append(all[2:3]) or first(*all);"
+        "import testlore.memory.store as store, testlore.ranking.bm25 as bm25, testlore.embedding.features as features;"
+        "fault, statistics, vectors = store._fault, bm25.statistics, features.vectors; seen = [];"
+        "store._fault = lambda record: seen.append('verified') or fault(record);"
         "bm25.statistics = lambda texts: seen.append('counted') or statistics(texts);"
         "features.vectors = lambda *all: seen.append(len(all[2])) or vectors(*all);"
         "from testlore import recall; answer = recall('.', 'zero boundary'); import sys;"
         "print(answer.details['cache'], seen, 'numpy' in sys.modules)"
     )
     done = project.python("-c", counting)
-    assert done.stdout == "built [(), ('record',), 'counted', 1] False\n", done.stderr
+    assert done.stdout == "built ['verified', 'counted', 1] False\n", done.stderr

@@ -11,7 +11,7 @@ from testlore import canonical, frameworks
 from testlore.errors import Refusal, UnsafePath
 from testlore.evidence import patterns
 from testlore.frameworks import Framework, languages, union
-from testlore.project import safe_files, snapshot
+from testlore.project import listing, safe_files
 from testlore.ranking import tokens
 
 REQUIREMENTS_FILE = "tddswarm.requirements.md"
@@ -82,7 +82,7 @@ def collect(root: str, wanted: str) -> Context:
         Refusal: ``context-missing``: there is no file to show.
     """
     words = frozenset(tokens.terms(wanted))
-    code = [path for path in snapshot.paths(root) if languages.is_code(path)]
+    code = [path for path in listing.paths(root) if languages.is_code(path)]
     secret = [path for path in code if any(map(_SECRET_NAME.fullmatch, path.split("/")))]
     shown = sorted(set(code) - set(secret))
     shown.sort(key=lambda path: -len(words.intersection(tokens.terms(path))))

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath
 from testlore.frameworks.javascript import PACKAGE_CACHES, PACKAGES
-from testlore.project import safe_files, snapshot
+from testlore.project import listing, safe_files
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def pristine(root: str, target: str) -> str:
     digests = {}
     links = []
     os.mkdir(target)
-    for path in snapshot.paths(root):
+    for path in listing.paths(root):
         source, place = os.path.join(root, path), os.path.join(target, path)
         try:
             mode = os.lstat(source).st_mode

@@ -9,12 +9,12 @@ from typing import Any
 from testlore import canonical, schemas
 from testlore.errors import Refusal
 from testlore.frameworks import union
-from testlore.project import safe_files, snapshot
+from testlore.project import listing, safe_files
 
 MAX_CONTENT_BYTES = 512 << 10
 
 #: Folders that a patch may never change, at any depth: they are never part of a project's sources.
-_FORBIDDEN = snapshot.IGNORED_FOLDERS | frozenset(["site-packages"])
+_FORBIDDEN = listing.IGNORED_FOLDERS | frozenset(["site-packages"])
 _ENVIRONMENT_MARK = "pyvenv.cfg"
 
 #: Names of files that a patch may change only if it says so. Those of the test frameworks come on top.

@@ -12,7 +12,7 @@ from testlore.child import Child
 from testlore.evidence import junit
 from testlore.evidence.junit import Case
 from testlore.frameworks import Framework, command, union
-from testlore.project import snapshot
+from testlore.project import listing
 from testlore.project.settings import Settings
 
 #: The first folder on the search path of every Python that a run starts; its ``sitecustomize.py`` isolates the run.
@@ -125,7 +125,7 @@ def _write_json(path: str, value: Any) -> None:
 def _files_below(copy: str) -> list[str]:
     found = []
     for folder, names, files in os.walk(copy):
-        names[:] = sorted(name for name in names if name not in snapshot.IGNORED_FOLDERS)
+        names[:] = sorted(name for name in names if name not in listing.IGNORED_FOLDERS)
         for file in files:
             found.append(os.path.relpath(os.path.join(folder, file), copy).replace(os.sep, "/"))
     return sorted(found)

@@ -16,18 +16,12 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from testlore import canonical, digests
 from testlore.errors import Fallback
-from testlore.project import git
-
-#: Folders that are never part of a project's sources, at any depth.
-IGNORED_FOLDERS = frozenset(
-    ".git node_modules .tddswarm .firecrawl coverage dist build .next "
-    ".venv venv __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox".split()
-)
+from testlore.project import git, listing
 
 #: The two files in which a scan keeps its result: a small sealed head, and a body that lists every file.
 HEAD, BODY = "snapshot.json", "snapshot.files"
@@ -89,14 +83,6 @@ class Snapshot(NamedTuple):
     read: int
 
 
-def paths(root: str) -> list[str]:
-    """The project's source files, relative, in UTF-16 order.
-
-    If git knows the folder, these are the files that it tracks or does not ignore; else every file below the root.
-    """
-    return _in_utf16_order(_names(git.ask(root, *_LIST)) or _walk(root))
-
-
 class Scan:
     """A scan of the project's sources. It starts git at once, in child processes, while the caller goes on.
 
@@ -121,8 +107,12 @@ class Scan:
                     self._kept, self._head = kept.value, dict(kept.value)
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
-        self._index = _index(root) if self._head.get("index") else ""
-        asked = {"changed": _CHANGED, "untracked": _UNTRACKED} if self._unchanged_index() else {"listed": _LIST}
+        self._index = listing.index(root) if self._head.get("index") else ""
+        asked = (
+            {"changed": listing.CHANGED, "untracked": listing.UNTRACKED}
+            if self._unchanged_index()
+            else {"listed": listing.LIST}
+        )
         self._questions = {name: git.Question(root, *arguments) for name, arguments in asked.items()}
 
     def close(self) -> None:
@@ -143,7 +133,7 @@ class Scan:
     def _ask(self, name: str, arguments: tuple[str, ...]) -> list[str]:
         """The paths that git names. The question may have been asked when the scan began."""
         question = self._questions.pop(name, None)
-        return _names((question or git.Question(self._root, *arguments)).answer())
+        return listing.names((question or git.Question(self._root, *arguments)).answer())
 
     def _since_last(self) -> Snapshot | None:
         """The last snapshot, updated; ``None`` when its body is lost."""
@@ -161,21 +151,21 @@ class Scan:
 
     def _suspects(self) -> set[str]:
         """The files whose state git calls changed, and those that git does not track."""
-        return {*self._ask("changed", _CHANGED), *self._ask("untracked", _UNTRACKED)}
+        return {*self._ask("changed", listing.CHANGED), *self._ask("untracked", listing.UNTRACKED)}
 
     def _anew(self) -> Snapshot:
         """A snapshot for which we look at the state of every file."""
-        listed = set(self._ask("listed", _LIST))
+        listed = set(self._ask("listed", listing.LIST))
         suspects: set[str] = set()
         self._index, self._head["unwatched"] = "", []
         if len(listed) > _LARGE and self._keeper is not None:
             # Ask git before any file is read, so that a change made meanwhile is seen next time.
-            self._index = _index(self._root)
-            suspects, unwatched = self._suspects(), _unwatched(self._root)
+            self._index = listing.index(self._root)
+            suspects, unwatched = self._suspects(), listing.unwatched(self._root)
             self._head["unwatched"] = sorted(unwatched)
             suspects |= unwatched
         body = self._body()
-        entries = {path: self._entry(path, body.get(path)) for path in listed or _walk(self._root)}
+        entries = {path: self._entry(path, body.get(path)) for path in listed or listing.walk(self._root)}
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
@@ -198,7 +188,7 @@ class Scan:
 
     def _finish(self, entries: dict[str, Entry], suspects: set[str], body: dict[str, Entry] | None = None) -> Snapshot:
         """Make a snapshot of these entries, and keep it for the next scan."""
-        ordered = {path: entries[path] for path in _in_utf16_order(entries) if entries[path].digest}
+        ordered = {path: entries[path] for path in listing.in_utf16_order(entries) if entries[path].digest}
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
@@ -260,56 +250,3 @@ class Scan:
 
 def _to_watch(entries: dict[str, Entry], suspects: set[str]) -> dict[str, Entry]:
     return {path: entry for path, entry in entries.items() if path in suspects or entry.state == _RACY}
-
-
-def _in_utf16_order(names: Iterable[str]) -> list[str]:
-    """Paths as JavaScript sorts them, by UTF-16 code units."""
-    found = list(names)
-    if all(map(str.isascii, found)):
-        return sorted(found)
-    return sorted(found, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
-
-
-def _walk(root: str) -> Iterator[str]:
-    pending = [""]
-    while pending:
-        prefix = pending.pop()
-        try:
-            entries = list(os.scandir(os.path.join(root, prefix)))
-        except OSError:
-            continue
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git":  # the file that stands for the folder in a linked worktree
-                    yield prefix + entry.name
-            elif entry.name not in IGNORED_FOLDERS:
-                pending.append(f"{prefix}{entry.name}/")
-
-
-# Git must compare states as it does by default, whatever the repository's configuration says, and it must not start a
-# program that the repository names (a file system monitor).
-_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default")
-_LIST = (*_OPTIONS, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-_UNTRACKED = (*_OPTIONS, "ls-files", "-z", "--others", "--exclude-standard")
-_CHANGED = (*_OPTIONS, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
-
-
-def _names(output: bytes) -> list[str]:
-    found = (name for name in os.fsdecode(output).split("\0") if name)
-    return [name for name in found if IGNORED_FOLDERS.isdisjoint(name.split("/")[:-1])]
-
-
-def _unwatched(root: str) -> set[str]:
-    """The tracked files whose state git does not compare: those marked *assume unchanged* or *skip worktree*."""
-    marked = os.fsdecode(git.ask(root, *_OPTIONS, "ls-files", "-z", "-v", "--cached")).split("\0")
-    return {line[2:] for line in marked if line and line[0] != "H"}
-
-
-def _index(root: str) -> str:
-    """The digest of git's index; empty when it cannot be read."""
-    path = git.ask(root, *_OPTIONS, "rev-parse", "--git-path", "index").removesuffix(b"\n")
-    try:
-        with open(os.path.join(os.fsencode(root), path), "rb") as file:
-            return canonical.digest(file.read())
-    except OSError:
-        return ""
