@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from testlore import canonical, engines
 from testlore.errors import Fallback, Refusal, Unusable
+from testlore.project import trust
 
 from proof import own_memory, prove, receipt
 from proof.project import ProofError
@@ -37,6 +39,7 @@ def main() -> int:
     memory.set_defaults(run=lambda given: _remember(parser, given))
 
     arguments = parser.parse_args()
+    os.environ[trust.VARIABLE] = "1"  # the projects are made here, or are this checkout itself
     try:
         status: int = arguments.run(arguments)
     except (ProofError, Fallback, Refusal, Unusable) as failure:
