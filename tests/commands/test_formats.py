@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from helpers import Project
-from testlore import RecallResult, schemas
+from testlore import RecallResult, recall, schemas
 from testlore.commands import formats
 from testlore.commands.formats import FORMATS, Format
 from testlore.errors import Unusable
@@ -27,7 +29,15 @@ def test_a_format_that_is_not_there_is_refused_by_the_command(project: Project) 
 
 def test_only_json_says_on_standard_output_that_nothing_can_be_recalled() -> None:
     printed = {name: formats.render(NOTHING, name, 6_000) for name in FORMATS}
-    assert printed == {"table": "", "json": formats.to_json(NOTHING.to_dict()), "prompt": ""}
+    assert {name: text for name, text in printed.items() if text} == {"json": formats.to_json(NOTHING.to_dict())}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("max_chars", [256, 6_000])
+def test_every_format_shows_an_answer_in_lines_that_end(project: Project, name: str, max_chars: int) -> None:
+    text = formats.render(recall(project.root, "zero boundary"), name, max_chars)
+    assert text.endswith("\n")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
 
 
 def test_a_format_shows_the_warnings_or_leaves_them_to_standard_error() -> None:

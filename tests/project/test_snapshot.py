@@ -74,6 +74,19 @@ def test_without_git_every_file_counts(tmp_path: Path) -> None:
     assert not any("node_modules" in path or ".venv" in path for path in files_of(tmp_path))
 
 
+@pytest.mark.parametrize("in_git", [False, True])
+def test_the_database_that_a_run_of_doit_writes_is_no_source(tmp_path: Path, in_git: bool) -> None:
+    make(tmp_path)
+    if in_git:
+        git(tmp_path, "init", "-q")
+    before = files_of(tmp_path)
+    for name in (".doit.db", ".doit.db.db", ".doit.db.dat", ".doit.db-journal", "src/.doit.db"):
+        (tmp_path / name).write_bytes(b"state")
+    assert files_of(tmp_path) == before
+    (tmp_path / ".doit.db.py").write_text("a source")
+    assert files_of(tmp_path).keys() - before.keys() == {".doit.db.py"}
+
+
 def test_a_linked_worktree_has_the_same_sources_where_its_repository_is_out_of_reach(tmp_path: Path) -> None:
     (tmp_path / "main").mkdir()
     (tmp_path / "main/a.py").write_text("x")
