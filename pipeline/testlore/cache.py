@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, libraries
 from testlore.errors import Fallback, UnsafePath
 from testlore.project import machine, safe_files
 
@@ -199,7 +199,8 @@ class Cache:
             Fallback: ``ruvector-cache-busy`` when another process holds it longer than ``seconds``;
                 ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
         """
-        import filelock
+        with libraries.installed():
+            import filelock
 
         path = self.path(LOCK)
         with self._writing():

@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from testlore import canonical
+from testlore import canonical, libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,8 @@ def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, .
 
 def problems_under(schema: Any, value: Any) -> Iterator[Problem]:
     """How ``value`` breaks a schema."""
-    from jsonschema import Draft202012Validator
+    with libraries.installed():
+        from jsonschema import Draft202012Validator
 
     return _problems(Draft202012Validator(schema), value, ())
 
@@ -83,7 +84,8 @@ def _problems(validator: Any, value: Any, at: tuple[str | int, ...]) -> Iterator
 
 @cache
 def _validator(name: str, definition: str) -> Any:
-    from jsonschema import Draft202012Validator
+    with libraries.installed():
+        from jsonschema import Draft202012Validator
 
     schema = load(name)
     return Draft202012Validator({**schema["$defs"][definition], "$defs": schema["$defs"]} if definition else schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from testlore import libraries
 from testlore.commands import Answer, add_json, respond
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def _answer(root: str) -> Answer:
     value = {"candidates": [one._asdict() for one in found]}
     if not found:
         return Answer(value, "No candidate is staged.")
-    from tabulate import tabulate
+    with libraries.installed():
+        from tabulate import tabulate
 
     rows = [(one.id, one.state, one.files, "\n".join(one.reasons)) for one in found]
     headers = ("candidate", "state", "files", "why")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from testlore import libraries
 from testlore.commands import Answer, add_json, respond
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _answer(root: str) -> Answer:
-    from tabulate import tabulate
+    with libraries.installed():
+        from tabulate import tabulate
 
     from testlore.stages import health
 

@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from testlore import digests
+from testlore import digests, libraries
 from testlore.errors import Fallback
 from testlore.project.settings import Settings
 from testlore.ranking import tokens
@@ -106,7 +106,8 @@ def vectors(root: str, settings: Settings, texts: Sequence[str], query: str | No
     last = [] if query is None else [query_vector(root, settings, query)]
     if len(texts) <= _FEW:
         return [_unit(tokens.features(one), settings.dimensions) for one in texts] + last
-    import numpy as np
+    with libraries.installed():
+        import numpy as np
 
     sums = np.zeros((len(texts), settings.dimensions), dtype=np.int64)
     for row, words in enumerate(texts):

@@ -37,14 +37,18 @@ class Failure(Fallback):
 def locate(root: str) -> Sdk:
     """The first ``ruvector`` package on ``sys.path``. Its digest is that of the RECORD of its wheel.
 
+    A folder of that name in the project's root or in the working folder is not it: doit and ``python -m`` put those on
+    the path.
+
     ``importlib.metadata`` would find it too, but importing that would double the imports of a warm recall.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``; ``ruvector-sdk-invalid``: parts of its wheel are missing.
     """
+    never = {os.path.realpath(root), os.path.realpath(os.curdir)}
     for entry in sys.path:
-        folder = os.path.join(entry or os.getcwd(), "ruvector")
-        if os.path.isdir(folder):
+        folder = os.path.join(entry, "ruvector")
+        if os.path.isdir(folder) and os.path.realpath(entry) not in never:
             return _sdk(folder)
     raise Failure("ruvector-sdk-missing", f"no package ruvector for {sys.executable}")
 

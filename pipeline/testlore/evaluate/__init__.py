@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from testlore import programs
+from testlore import libraries, programs
 from testlore.errors import Fallback, Unusable
 from testlore.evaluate import disposable, inherited, questions
 from testlore.evaluate.questions import Question
@@ -95,7 +95,8 @@ class Evaluation(NamedTuple):
 
     def to_table(self) -> str:
         """The evaluation as a table, for people."""
-        from tabulate import tabulate
+        with libraries.installed():
+            from tabulate import tabulate
 
         rows = [
             (one.name, *([one.reason] if one.reason else map(_shown, (one.mrr(), *map(one.recall_at, RECALL_AT)))))

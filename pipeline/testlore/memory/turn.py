@@ -11,6 +11,8 @@ import os
 import threading
 from collections.abc import Iterator
 
+from testlore import libraries
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -29,7 +31,8 @@ def turn(path: str, seconds: float) -> Iterator[None]:
         OSError: the file cannot be opened.
     """
     if fcntl is None:
-        import filelock
+        with libraries.installed():
+            import filelock
 
         try:
             with filelock.FileLock(path, timeout=seconds):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from testlore import libraries
 from testlore.commands.renderers import source
 from testlore.commands.renderers.terminal import printable, shorten
 from testlore.stages.answer import RecallResult
@@ -26,7 +27,8 @@ def render(result: RecallResult) -> str:
         return summary
     import textwrap
 
-    from tabulate import tabulate
+    with libraries.installed():
+        from tabulate import tabulate
 
     rows = [
         (
