@@ -23,7 +23,10 @@ FLOORS = (
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 #: Programs that run in a child process of their own: they import nothing of the package but what they name here.
-CHILD_PROGRAMS = ("engines/wheel_worker.py", "frameworks/runners/unittest_junit.py", "evidence/first/sitecustomize.py")
+CHILD_PROGRAMS = (
+    *("guard.py", "engines/wheel_worker.py", "frameworks/runners/unittest_junit.py"),
+    "evidence/first/sitecustomize.py",
+)
 
 
 def modules() -> list[str]:
