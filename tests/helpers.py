@@ -272,6 +272,25 @@ def wait_until(question: Callable[[], bool], seconds: float = 20) -> bool:
     return True
 
 
+def hanging(folder: Path) -> str:
+    """A script that ignores the signals that it can, has a child that does so too, and tells :func:`pids` of both."""
+    return (
+        "import os, signal, time\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
+        "child = os.fork()\n"
+        "if child:\n"
+        f"    open({str(folder / 'new')!r}, 'w').write(f'{{os.getpid()}} {{child}}')\n"
+        f"    os.rename({str(folder / 'new')!r}, {str(folder / 'pids')!r})\n"
+        "time.sleep(600)\n"
+    )
+
+
+def pids(folder: Path) -> list[int]:
+    """The ids of the processes of :func:`hanging`, once they are there."""
+    assert wait_until((folder / "pids").exists)
+    return [int(pid) for pid in (folder / "pids").read_text().split()]
+
+
 def without_powers() -> None:
     """Give up root for good: every capability goes with the next program, so that permissions bind it.
 

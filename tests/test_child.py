@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from helpers import hanging, pids
 from testlore.child import Child, Completion
+
+GUARDED = True
+
+
+@pytest.fixture(params=[True, False], ids=["guarded", "unguarded"], autouse=True)
+def _guarded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard between a child and us changes nothing about the child."""
+    monkeypatch.setitem(globals(), "GUARDED", request.param)
+
+
+def start(argv: list[str], **options: Any) -> Child:
+    given: dict[str, Any] = {"cwd": "/", "seconds": 20, "max_output": 1000, "guarded": GUARDED}
+    return Child(argv, **{**given, **options})
 
 
 def run(script: str, request: bytes = b"", seconds: float = 20, max_output: int = 1000) -> Completion:
-    child = Child([sys.executable, "-c", script], cwd="/", seconds=seconds, max_output=max_output)
-    return child.ask(request)
+    return start([sys.executable, "-c", script], seconds=seconds, max_output=max_output).ask(request)
 
 
 def is_alive(pid: int) -> bool:
@@ -89,18 +106,111 @@ def test_a_grandchild_that_holds_the_pipes_open_neither_delays_the_answer_nor_st
 
 def test_what_cannot_be_started_is_an_os_error() -> None:
     with pytest.raises(OSError, match="No such file"):
-        Child(["/no/such/program"], cwd="/", seconds=1, max_output=1)
+        start(["/no/such/program"])
 
 
 def test_killing_leaves_no_open_files() -> None:
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
-        Child([sys.executable, "-c", "input()"], cwd="/", seconds=9, max_output=9).kill()
+        start([sys.executable, "-c", "input()"]).kill()
     assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_without_a_limit_a_flood_is_read_to_its_end_and_its_end_is_kept() -> None:
-    child = Child([sys.executable, "-c", "print('x' * 3_000_000 + 'last words')"], cwd="/", seconds=20, max_output=None)
-    done = child.ask(b"")
+    done = start([sys.executable, "-c", "print('x' * 3_000_000 + 'last words')"], max_output=None).ask(b"")
     assert (done.status, done.flooded, len(done.stdout)) == (0, False, 8_000)
     assert done.stdout.endswith(b"last words\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGABRT, signal.SIGSEGV, signal.SIGPIPE])
+def test_every_signal_that_ends_a_child_is_told(number: signal.Signals) -> None:
+    script = f"import os, signal; signal.signal({number:d}, signal.SIG_DFL); os.kill(os.getpid(), {number:d})"
+    assert run(script).status == -number
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda path: None, FileNotFoundError),
+        (lambda path: path.mkdir(), PermissionError),
+        (lambda path: path.write_text("no program"), PermissionError),
+        (lambda path: (path.write_text("#!/no/such/interpreter\n"), path.chmod(0o755)), FileNotFoundError),
+        (lambda path: (path.write_bytes(b"\x7fELF"), path.chmod(0o755)), OSError),
+    ],
+    ids=["missing", "folder", "not executable", "no interpreter", "no format"],
+)
+@pytest.mark.parametrize("on_path", [True, False], ids=["on PATH", "by its path"])
+def test_why_a_program_cannot_be_started_is_told_as_subprocess_tells_it(
+    tmp_path: Path, make: Any, error: type[OSError], on_path: bool
+) -> None:
+    make(tmp_path / "program")
+    before = len(os.listdir("/proc/self/fd"))
+    name = "program" if on_path else str(tmp_path / "program")
+    env = {**os.environ, "PATH": str(tmp_path)}
+    with pytest.raises(error) as caught:
+        start([name], env=env)
+    with pytest.raises(OSError) as expected:  # noqa: PT011
+        subprocess.Popen([name], env=env, cwd="/")
+    assert str(caught.value) == str(expected.value)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        start([sys.executable], cwd=str(tmp_path / "nowhere"))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_program_is_found_from_the_folder_that_it_starts_in(tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("#!/bin/sh\necho found\n")
+    (tmp_path / "program").chmod(0o755)
+    assert start(["./program"], cwd=str(tmp_path)).ask(b"").stdout == b"found\n"
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"LANG": "C"}, {"LC_CTYPE": "C"}, {"LC_CTYPE": ""}, {}], ids=str)
+def test_a_child_gets_the_very_environment_and_no_open_file(tmp_path: Path, locale: dict[str, str]) -> None:
+    env = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "7", "PYTHONHOME": "/nowhere", "WORD": "\udcff", **locale}
+    done = start(["sh", "-c", "env; echo; ls /proc/self/fd"], env=env, max_output=100_000).ask(b"")
+    variables, _, descriptors = done.stdout.decode("utf-8", "surrogateescape").partition("\n\n")
+    found = dict(line.split("=", 1) for line in variables.splitlines())
+    assert {name: text for name, text in found.items() if name not in ("PWD", "OLDPWD", "SHLVL", "_")} == env
+    assert len(descriptors.split()) == 4  # the three streams, and the folder that ls reads
+
+
+def test_a_child_handles_signals_as_if_we_had_started_it() -> None:
+    script = (
+        "import signal, json; ask = signal.getsignal;"
+        "print(json.dumps([n for n in signal.valid_signals() if ask(n) == signal.SIG_IGN]),"
+        " list(signal.pthread_sigmask(signal.SIG_BLOCK, [])))"
+    )
+    expected = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout
+    assert run(script).stdout == expected
+
+
+def test_a_child_leads_a_session_and_a_group_and_has_no_child_that_it_does_not_know() -> None:
+    script = (
+        "import os\npid = os.getpid()\nprint(os.getsid(0) == pid, os.getpgrp() == pid)\n"
+        "try: os.wait()\nexcept ChildProcessError: print('alone')"
+    )
+    assert run(script).stdout == b"True True\nalone\n"
+
+
+def test_a_signal_to_the_childs_own_group_ends_nothing_but_the_group() -> None:
+    script = (
+        "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "os.killpg(0, signal.SIGTERM); print('unharmed', end='')"
+    )
+    assert (run(script).status, run(script).stdout) == (0, b"unharmed")
+
+
+def test_an_interruption_from_another_thread_ends_a_child_and_its_children(tmp_path: Path) -> None:
+    child = start([sys.executable, "-c", hanging(tmp_path)])
+
+    def interrupt() -> None:
+        pids(tmp_path)
+        child.interrupt()
+
+    threading.Thread(target=interrupt).start()
+    assert child.ask(b"").status == -9
+    assert all(wait_until_gone(pid) for pid in pids(tmp_path))

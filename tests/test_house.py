@@ -24,6 +24,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 #: Programs that run in a child process of their own: they import nothing of the package but what they name here.
 CHILD_PROGRAMS = (
+    "guard.py",
     "engines/wheel_worker.py",
     "frameworks/runners/unittest_junit.py",
     "evidence/isolation/sitecustomize.py",

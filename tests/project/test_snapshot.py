@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from testlore import canonical, frameworks
 from testlore.cache import Cache
-from testlore.project import provenance, snapshot
+from testlore.project import listing, provenance, snapshot
 from testlore.project.settings import Settings
 
 IDENTITY = ("-c", "user.name=t", "-c", "user.email=t@t")
@@ -85,6 +85,23 @@ def test_the_database_that_a_run_of_doit_writes_is_no_source(tmp_path: Path, in_
     assert files_of(tmp_path) == before
     (tmp_path / ".doit.db.py").write_text("a source")
     assert files_of(tmp_path).keys() - before.keys() == {".doit.db.py"}
+
+
+def test_a_file_in_a_conflict_is_listed_once(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("ours")
+    git(tmp_path, "init", "-qb", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    git(tmp_path, "checkout", "-qb", "theirs")
+    (tmp_path / "a.py").write_text("theirs")
+    git(tmp_path, "commit", "-qam", "two")
+    git(tmp_path, "checkout", "-q", "main")
+    (tmp_path / "a.py").write_text("other")
+    git(tmp_path, "commit", "-qam", "three")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(tmp_path, "merge", "-q", "theirs")
+    assert listing.paths(str(tmp_path)) == ["a.py"]
+    assert files_of(tmp_path).keys() == {"a.py"}
 
 
 def test_a_linked_worktree_has_the_same_sources_where_its_repository_is_out_of_reach(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ class Engine(Protocol):
     Attributes:
         DATABASE, METADATA: the names of its two files in the derived cache.
         STAYS: whether a worker can answer one question after another.
+        ENDS_ALONE: whether a worker ends by itself when nobody is left to ask it, so that it needs no guard.
         CODE: the source files of ours that decide the database's bytes.
         OPENING_CHANGES: whether opening a database changes its bytes.
         OF_PROJECT: whether the SDK is part of the project's own files, so that a person must trust it.
@@ -53,6 +54,7 @@ class Engine(Protocol):
     DATABASE: str
     METADATA: str
     STAYS: bool
+    ENDS_ALONE: bool
     CODE: tuple[str, ...]
     OPENING_CHANGES: bool
     OF_PROJECT: bool

@@ -20,6 +20,7 @@ PINNED = f"{NAME}@0.1.32"
 DATABASE = "vectors-node.db"
 METADATA = "vectors-node.json"
 STAYS = False
+ENDS_ALONE = False
 CODE = ("engines/node_worker.cjs",)
 OPENING_CHANGES = True
 OF_PROJECT = True

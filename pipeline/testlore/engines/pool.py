@@ -49,8 +49,10 @@ def start(job: Job) -> Worker:
     # Variables such as NODE_OPTIONS must not reach a worker. Those of Python are ignored because of its option -I.
     env = {name: value for name, value in os.environ.items() if not name.startswith("NODE_")}
     argv, seconds = job.engine.worker_argv(job.sdk), job.timeout_ms / 1000
+    guarded = not job.engine.ENDS_ALONE
     try:
-        return Worker(job, Child(argv, cwd=job.root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES))
+        child = Child(argv, cwd=job.root, env=env, seconds=seconds, max_output=MAX_ANSWER_BYTES, guarded=guarded)
+        return Worker(job, child)
     except OSError as error:
         raise Fallback("ruvector-worker-failed", error.strerror or str(error)) from None
 

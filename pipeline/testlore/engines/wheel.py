@@ -12,6 +12,7 @@ from testlore.errors import Fallback
 DATABASE = "vectors.rvf"
 METADATA = "vectors.json"
 STAYS = True
+ENDS_ALONE = True
 CODE = ("engines/wheel_worker.py",)
 OPENING_CHANGES = False
 OF_PROJECT = False

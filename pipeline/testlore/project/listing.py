@@ -32,7 +32,8 @@ def paths(root: str) -> list[str]:
 
     If git knows the folder, these are the files that it tracks or does not ignore; else every file below the root.
     """
-    return in_utf16_order(names(git.ask(root, *LIST)) or walk(root))
+    listed = set(names(git.ask(root, *LIST)))  # git names a file in a conflict more than once
+    return in_utf16_order(listed or walk(root))
 
 
 def in_utf16_order(names: Iterable[str]) -> list[str]:
