@@ -76,6 +76,8 @@ REFUSALS = {
     "candidate-changed": Meaning(1, "The candidate's files are not those that were staged. Stage it again."),
     "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
     "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
+    "no-room": Meaning(1, "Free disk space in the named folder, or set TMPDIR to a folder with more room for copies."),
+    "copy-unwritable": Meaning(1, "Make the named folder writable, or set TMPDIR to another folder for copies."),
     "validation-missing": Meaning(1, "Run `testlore validate` first."),
     "validation-tampered": Meaning(1, "The verdict is not the one that was written. Validate again."),
     "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from testlore import canonical, schemas
 from testlore.errors import Refusal, UnsafePath
+from testlore.evidence import room
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.project import safe_files
 
@@ -183,14 +184,15 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
     """Write a sealed validation, in the place of an older one.
 
     Raises:
-        Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
+        Refusal: ``candidate-unsafe``, ``candidate-unwritable``, ``no-room``.
     """
-    with _disk():
+    data = canonical.to_bytes(canonical.pretty(validation))
+    with _disk(f"{VALIDATION} of {name} has {len(data)} bytes"):
         final = safe_files.safe_path(root, f"{FOLDER}/{name}/{VALIDATION}")
         temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
             with open(temporary, "xb") as file:
-                file.write(canonical.to_bytes(canonical.pretty(validation)))
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, final)
@@ -278,10 +280,13 @@ def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: 
 
 
 @contextlib.contextmanager
-def _disk() -> Any:
+def _disk(need: str = "") -> Any:
+    """Turn what the disk refuses into a refusal of ours; where it is full, one that says how much was needed."""
     try:
         yield
     except UnsafePath as error:
         raise Refusal("candidate-unsafe", str(error)) from None
     except OSError as error:
+        if need and error.errno in room.FULL:
+            raise Refusal("no-room", f"{FOLDER} is full: {need}") from None
         raise Refusal("candidate-unwritable", f"{FOLDER}: {error.strerror or error}") from None
