@@ -21,7 +21,7 @@ from testlore import canonical, evidence
 from testlore.evidence import copies
 from testlore.memory import store, writer
 from testlore.memory.store import Record
-from testlore.project import git
+from testlore.project import git, temporary
 
 from proof.project import REPOSITORY, ProofError
 
@@ -148,7 +148,7 @@ def _try(chosen: list[str], tell: Callable[[str], object]) -> list[Trial]:
 @contextlib.contextmanager
 def _checkout() -> Iterator[Path]:
     """A disposable copy of the checkout, without its memory."""
-    with copies.disposable() as folder:
+    with temporary.in_system() as folder:
         root = Path(folder, "checkout")
         copies.pristine(str(REPOSITORY), str(root))
         subprocess.run(["git", "init", "-q", str(root)], check=True, env=git.environment())

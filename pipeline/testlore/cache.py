@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
@@ -140,16 +139,13 @@ class Cache:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
         """
         final = self.path(name)
-        folder = self._temporary_folder(name)
-        try:
+        with self._temporary_folder(name) as folder:
             temporary = os.path.join(folder, name)
             with self._writing():
                 yield temporary
                 with open(temporary, "rb") as file:
                     os.fsync(file.fileno())
                 os.replace(temporary, final)
-        finally:
-            _remove_folder(folder)
 
     @contextlib.contextmanager
     def private_copy(self, name: str, data: bytes) -> Iterator[str]:
@@ -161,30 +157,37 @@ class Cache:
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.
         """
-        try:
-            folder = self._temporary_folder(name)
-        except Fallback as fallback:
-            if fallback.word != "ruvector-cache-unwritable":
-                raise
-            import tempfile
+        with contextlib.ExitStack() as held:
+            try:
+                folder = held.enter_context(self._temporary_folder(name))
+            except Fallback as fallback:
+                if fallback.word != "ruvector-cache-unwritable":
+                    raise
+                from testlore.project import temporary
 
-            with self._writing():
-                folder = tempfile.mkdtemp(suffix=_TEMPORARY)
-        try:
+                with self._writing():
+                    folder = held.enter_context(temporary.in_system())
             path = os.path.join(folder, name)
             with self._writing(), open(path, "wb") as file:
                 file.write(data)
             yield path
-        finally:
-            _remove_folder(folder)
 
-    def _temporary_folder(self, name: str) -> str:
+    @contextlib.contextmanager
+    def _temporary_folder(self, name: str) -> Iterator[str]:
+        """A new folder in the cache, removed at the end; what killed writers left there is removed first."""
+        from testlore.project import temporary
+
         final = self.path(name)
-        folder = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
+        within = os.path.dirname(final)
         with self._writing():
-            os.makedirs(os.path.dirname(final), exist_ok=True)
-            os.mkdir(folder)
-        return folder
+            os.makedirs(within, exist_ok=True)
+            temporary.sweep(within, lambda left: left.endswith(_TEMPORARY), _remove_folder)
+            folder = temporary.make(lambda: f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}")
+        try:
+            yield folder.path
+        finally:
+            _remove_folder(folder.path)
+            folder.release()
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -214,14 +217,6 @@ class Cache:
             yield
         finally:
             lock.release()
-
-    def sweep(self) -> None:
-        """Remove temporary folders that are older than an hour: their writers were killed."""
-        folder = self._safe(FOLDER)
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(folder):
-                if entry.name.endswith(_TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < time.time() - 3600:
-                    _remove_folder(entry.path)
 
     def clean(self, ours: Collection[str], *, dry_run: bool = False) -> list[str]:
         """Remove what is ours in the folder, and the folder when nothing else is left in it.

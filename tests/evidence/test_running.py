@@ -35,10 +35,12 @@ from evidence_helpers import (
 )
 from testlore import evidence, frameworks
 from testlore.errors import Refusal
-from testlore.evidence import copies, running
+from testlore.evidence import running
 from testlore.evidence.running import Place, Run
+from testlore.evidence.working_copy import WorkingCopy
 from testlore.memory.lessons import learn
-from testlore.project import listing, settings
+from testlore.project import settings
+from testlore.project.snapshot import Scan
 
 CUSTOM_RUNNER = """\
 import importlib.util, sys
@@ -67,10 +69,10 @@ def run_suite(root: Path, folder: Path) -> Run:
     folder = folder.resolve()
     configured = settings.parse(settings.read(str(root)))
     framework = frameworks.of_project(str(root), configured)
-    place = Place(str(root), configured, framework, list(listing.paths(str(root))), str(folder))
-    copies.pristine(str(root), str(folder / "base"))
-    copy = copies.variant(str(folder / "base"), str(folder / "copy"), {}, [], str(root))
-    return running.run(place, "suite", copy)
+    sources = Scan(str(root), ()).snapshot().files()
+    place = Place(str(root), configured, framework, list(sources), str(folder))
+    copy = WorkingCopy(str(root), str(folder), sources)
+    return running.run(place, "suite", copy.prepare("copy", {}, []))
 
 
 def is_green(run: Run) -> bool:

@@ -7,7 +7,6 @@ commits. The questions go through the real stages, in a disposable project.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from testlore import libraries, programs
 from testlore.errors import Fallback, Unusable
 from testlore.evaluate import disposable, inherited, questions
 from testlore.evaluate.questions import Question
-from testlore.project import settings
+from testlore.project import settings, temporary
 from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
 from testlore.ranking.fusion import RankedEpisode
@@ -188,7 +187,7 @@ def _through_stages(
     trusted: bool,
 ) -> Figures:
     ranks: list[int] = []
-    with tempfile.TemporaryDirectory(prefix="testlore-evaluate-") as root:
+    with temporary.in_system() as root:
         ids = disposable.write(root, found, configured, embedding)
         for question, right in zip(found, ids, strict=True):
             session = Session(root, question.query, trusted=trusted)

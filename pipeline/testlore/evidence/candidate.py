@@ -17,10 +17,12 @@ import contextlib
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from testlore import canonical, schemas
 from testlore.errors import Refusal, UnsafePath
+from testlore.evidence import room
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.project import safe_files
 
@@ -183,14 +185,15 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
     """Write a sealed validation. It replaces an older one.
 
     Raises:
-        Refusal: ``candidate-unsafe``, ``candidate-unwritable``.
+        Refusal: ``candidate-unsafe``, ``candidate-unwritable``, ``no-room``.
     """
-    with _disk():
+    data = canonical.to_bytes(canonical.pretty(validation))
+    with _disk(f"{VALIDATION} of {name} has {len(data)} bytes"):
         final = safe_files.safe_path(root, f"{FOLDER}/{name}/{VALIDATION}")
         temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:
             with open(temporary, "xb") as file:
-                file.write(canonical.to_bytes(canonical.pretty(validation)))
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, final)
@@ -277,5 +280,13 @@ def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: 
                         raise Refusal("candidate-changed", f"{name}/{path} was not staged")
 
 
-def _disk() -> contextlib.AbstractContextManager[None]:
-    return safe_files.refusing(FOLDER, unsafe="candidate-unsafe", unwritable="candidate-unwritable")
+@contextlib.contextmanager
+def _disk(need: str = "") -> Iterator[None]:
+    """Turn what the disk refuses into a refusal of ours; where it is full, one that says how much was needed."""
+    with safe_files.refusing(FOLDER, unsafe="candidate-unsafe", unwritable="candidate-unwritable"):
+        try:
+            yield
+        except OSError as error:
+            if need and error.errno in room.FULL:
+                raise Refusal("no-room", f"{FOLDER} is full: {need}") from None
+            raise

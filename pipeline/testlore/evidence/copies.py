@@ -1,4 +1,4 @@
-"""Disposable copies of a project: its sources, byte for byte, and links to its installed Node packages.
+"""How a project is copied: its sources, byte for byte, and links to its installed Node packages.
 
 Files that a run writes go into the copy and not into the project. A copy is no sandbox: tests are trusted code.
 """
@@ -7,135 +7,118 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
-import shutil
 import stat
-import tempfile
-from collections.abc import Iterator, Mapping
+from typing import BinaryIO, NamedTuple
 
-from testlore import canonical
-from testlore.errors import Refusal, UnsafePath
+from testlore.evidence import room
 from testlore.frameworks.javascript import PACKAGE_CACHES, PACKAGES
-from testlore.project import listing, safe_files
+from testlore.project import listing
+
+_CHUNK = 1 << 20
 
 
-@contextlib.contextmanager
-def disposable() -> Iterator[str]:
-    """A new folder, removed with everything in it when the block ends. Its path has no links."""
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="testlore-"))
-    try:
-        yield folder
-    finally:
-        remove(folder)
+class File(NamedTuple):
+    """A copied file: the digest of its bytes, and how many these are."""
+
+    digest: str
+    size: int
 
 
-def remove(folder: str) -> None:
-    """Remove a folder, even if a test left read-only files or folders in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if os.path.exists(folder):
-        for place, _, _ in os.walk(folder):
-            with contextlib.suppress(OSError):
-                os.chmod(place, stat.S_IRWXU)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def pristine(root: str, target: str) -> str:
+def pristine(root: str, target: str) -> dict[str, File]:
     """Copy a project's sources into the new folder ``target``.
 
     Returns:
-        The digest of the copied files. It equals the provenance's ``sourceHash`` unless the sources have changed.
+        The copied files by path. They are those of the snapshot unless the sources have changed.
+
+    Raises:
+        Refusal: ``no-room``, ``copy-unwritable``.
+    """
+    files: dict[str, File] = {}
+    links = []
+    paths = listing.paths(root)
+    folders: set[str] = set()
+    try:
+        os.mkdir(target)
+        for path in paths:
+            source = os.path.join(root, path)
+            copied = copy_file(source, os.path.join(target, path), folders)
+            if copied is not None:
+                files[path] = copied
+            elif os.path.islink(source):
+                links.append(path)
+        for path in links:
+            _copy_link(root, target, path)
+    except OSError as error:
+        done, total = sum(file.size for file in files.values()), room.size(root, paths)
+        where = os.path.dirname(os.path.dirname(target))
+        raise room.refusal(error, where, f"{done} of the sources' {total} bytes were copied") from None
+    return files
+
+
+def copy_file(source: str, place: str, folders: set[str]) -> File | None:
+    """Copy a regular file to where there is none yet.
+
+    Args:
+        folders: folders that exist; the file's own is made unless it is one of them, and is one afterwards.
+
+    Returns:
+        The copied file; ``None`` where there is none that can be read: for the snapshot, it does not exist.
 
     Raises:
         OSError: the copy cannot be written.
     """
-    digests = {}
-    links = []
-    os.mkdir(target)
-    for path in listing.paths(root):
-        source, place = os.path.join(root, path), os.path.join(target, path)
+    try:
+        mode = os.lstat(source).st_mode
+        if not stat.S_ISREG(mode):
+            return None
+        file = open(source, "rb", buffering=0)  # noqa: SIM115
+    except OSError:
+        return None
+    with file:
+        folder = os.path.dirname(place)
+        if folder not in folders:
+            os.makedirs(folder, exist_ok=True)
+            folders.add(folder)
+        descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as copy:
+            copied = _copy(file, copy)
+            os.fchmod(descriptor, stat.S_IMODE(mode) | stat.S_IWUSR)
+    if copied is None:
+        os.unlink(place)
+    return copied
+
+
+def _copy(file: io.FileIO, copy: BinaryIO) -> File | None:
+    """Copy bytes; ``None`` when they cannot be read."""
+    hasher, size = hashlib.sha256(), 0
+    while True:
         try:
-            mode = os.lstat(source).st_mode
-            if stat.S_ISLNK(mode):
-                links.append(path)
-            if not stat.S_ISREG(mode):
-                continue
-            file = open(source, "rb")  # noqa: SIM115
-        except OSError:  # as in the snapshot, a file that cannot be read does not exist
-            continue
-        with file:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            digests[path] = _copy(file, place, stat.S_IMODE(mode) | stat.S_IWUSR)
-    for path in links:
-        _copy_link(root, target, path)
-    return canonical.digest(digests)
-
-
-def _copy(file: object, place: str, mode: int) -> str:
-    hasher = hashlib.sha256()
-    with open(place, "xb") as copy:
-        while chunk := file.read(1 << 20):  # type: ignore[attr-defined]
-            hasher.update(chunk)
-            copy.write(chunk)
-    os.chmod(place, mode)
-    return hasher.hexdigest()
+            chunk = file.read(_CHUNK)
+        except OSError:
+            return None
+        if not chunk:
+            return File(hasher.hexdigest(), size)
+        hasher.update(chunk)
+        copy.write(chunk)
+        size += len(chunk)
 
 
 def _copy_link(root: str, target: str, path: str) -> None:
-    """Copy a link that stays within the project. Leave out one that is absolute or leads out of it."""
-    text = os.readlink(os.path.join(root, path))
+    """Copy a link that stays within the project; leave out one that leads to the original or elsewhere."""
+    try:
+        text = os.readlink(os.path.join(root, path))
+    except OSError:  # it is gone
+        return
     leads_to = os.path.normpath(os.path.join(os.path.dirname(path), text))
     if not os.path.isabs(text) and leads_to != ".." and not leads_to.startswith(".." + os.sep):
         place = os.path.join(target, path)
-        with contextlib.suppress(OSError):
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            os.symlink(text, place)
-
-
-def variant(base: str, target: str, files: Mapping[str, bytes], deleted: list[str], root: str) -> str:
-    """Copy a pristine copy, and change some of its files.
-
-    Args:
-        base: a folder that :func:`pristine` made.
-        target: the new folder.
-        files: the contents of new and replaced files, by path.
-        deleted: the paths of files to delete.
-        root: the original project. Its Node packages are linked into the copy.
-
-    Returns:
-        ``target``.
-
-    Raises:
-        Refusal: ``candidate-unsafe``: a path leads out of the copy; ``candidate-changed``: a file to delete is missing.
-        OSError: the copy cannot be written.
-    """
-    shutil.copytree(base, target, symlinks=True)
-    for path in deleted:
-        place = _inside(target, path)
-        if not os.path.isfile(place):
-            raise Refusal("candidate-changed", f"it deletes {path}, which the project does not have")
-        os.unlink(place)
-    for path, content in files.items():
-        place = _inside(target, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb") as file:
-            file.write(content)
-    _link_node_packages(root, target)
-    return target
+        os.symlink(text, place)
 
 
-def _inside(target: str, path: str) -> str:
-    """The absolute form of a path in a copy, from which neither the path nor a link leads out.
-
-    Raises:
-        Refusal: ``candidate-unsafe``.
-    """
-    try:
-        return safe_files.safe_path(target, path)
-    except UnsafePath as error:
-        raise Refusal("candidate-unsafe", str(error)) from None
-
-
-def _link_node_packages(root: str, target: str) -> None:
+def link_node_packages(root: str, target: str) -> None:
     """Link each installed package of the original into a copy.
 
     In a workspace a package may itself be a link into the project's sources. It becomes a link into the copy. The

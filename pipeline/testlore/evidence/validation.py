@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from typing import Any, NamedTuple
 
 from testlore import canonical, programs
 from testlore.errors import Refusal
-from testlore.evidence import candidate, copies, running, state, verdict
+from testlore.evidence import candidate, room, running, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.running import Place, Run
 from testlore.evidence.state import ProjectState
 from testlore.evidence.verdict import Defect, Observation
+from testlore.evidence.working_copy import WorkingCopy
 from testlore.memory import store
+from testlore.project import temporary
 from testlore.project.provenance import Provenance, compatibility_reasons
 
 
@@ -46,8 +47,8 @@ def run(root: str, name: str) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Raises:
-        Refusal: the candidate has changed, it was staged against another state of the project, ``runner-missing``, or
-            ``copy-unwritable``.
+        Refusal: the candidate is not what was staged, was staged against another state of the project;
+            ``runner-missing``, ``no-room``, ``copy-unwritable``.
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
@@ -55,10 +56,7 @@ def run(root: str, name: str) -> Validation:
     programs.require_trust(root, now.settings, "runner")
     current = now.provenance
     check_provenance(staged.manifest, current)
-    try:
-        observed = _observe_in_copies(root, now, staged)
-    except OSError as error:  # a list of them from shutil has no strerror
-        raise Refusal("copy-unwritable", error.strerror or "not every file could be copied") from None
+    observed = _observe_in_copy(root, now, staged)
     observed = observed._replace(drifted=_drifted(root, staged, current))
     judged = verdict.judge(staged.manifest, observed)
     document = canonical.seal(
@@ -93,26 +91,29 @@ def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
         raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
 
 
-def _observe_in_copies(root: str, now: ProjectState, staged: Candidate) -> Observation:
-    with copies.disposable() as folder:
-        place = Place(root, now.settings, now.framework, [*now.sources.files(), *staged.files], folder)
-        base = os.path.join(folder, "base")
-        if copies.pristine(root, base) != now.provenance.source_hash:
-            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
-        return _observe(place, base, staged)
+def _observe_in_copy(root: str, now: ProjectState, staged: Candidate) -> Observation:
+    sources = now.sources.files()
+    where = "the folder for temporary files"
+    try:
+        where = temporary.place()
+        with temporary.in_system() as folder:
+            place = Place(root, now.settings, now.framework, [*sources, *staged.files], folder)
+            return _observe(place, WorkingCopy(root, folder, sources), staged)
+    except OSError as error:
+        need = f"a copy of the sources has {room.size(root, sources)} bytes, and a run needs more"
+        raise room.refusal(error, where, need) from None
 
 
-def _observe(place: Place, base: str, staged: Candidate) -> Observation:
+def _observe(place: Place, copy: WorkingCopy, staged: Candidate) -> Observation:
     def execute(name: str, *, proposed: bool, defect: int | None = None, only: str = "") -> Run:
         files = dict(staged.files) if proposed else {}
         deleted = staged.manifest["delete"] if proposed else []
         if defect is not None:
             files[staged.manifest["heldOutDefects"][defect]["path"]] = staged.defects[defect]
-        copy = copies.variant(base, os.path.join(place.folder, name), files, deleted, place.root)
-        try:
-            return running.run(place, name, copy, only)
-        finally:
-            copies.remove(copy)
+        ran = running.run(place, name, copy.prepare(name, files, deleted), only)
+        if not verdict.is_green(place.framework, ran):
+            room.check(place.folder, ran.output, copy.size)
+        return ran
 
     original = execute("original", proposed=False)
     proposal = execute("candidate", proposed=True)

@@ -89,7 +89,6 @@ def run(cache: Cache, job: Job, scope: Scope, key: Key, vectors: Callable[[], li
                 return found
             if not store.is_current(job.root, scope.store):
                 raise Fallback("ruvector-cache-busy", "the store changed meanwhile")
-            cache.sweep()
             return _build(cache, worker, configured.dimensions, key, vectors())
     finally:
         worker.child.kill()
