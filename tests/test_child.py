@@ -214,3 +214,15 @@ def test_an_interruption_from_another_thread_ends_a_child_and_its_children(tmp_p
     threading.Thread(target=interrupt).start()
     assert child.ask(b"").status == -9
     assert all(wait_until_gone(pid) for pid in pids(tmp_path))
+
+
+def test_a_child_is_started_and_asked_where_we_have_no_standard_streams(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", "import sys; print(sys.stdin.read() + '!', end='')"]
+    script = (
+        "import os\nfor stream in range(3): os.close(stream)\n"
+        "from testlore.child import Child\n"
+        f"done = Child({argv!r}, cwd='/', seconds=20, max_output=9, guarded={GUARDED}).ask(b'asked')\n"
+        f"open({str(tmp_path / 'answer')!r}, 'w').write(repr(done.stdout))\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert (tmp_path / "answer").read_text() == "b'asked!'"

@@ -11,7 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import hanging, is_alive, pids, wait_until
+from agents_helpers import Crew, shop
+from evidence_helpers import CALC, make_project, patch
+from helpers import Project, hanging, is_alive, pids, wait_until
+from node_stand_in import NodeStandIn
+from testlore import evidence
 from testlore.child import Child
 
 
@@ -59,3 +63,63 @@ def test_a_guard_that_is_ended_ends_its_child(tmp_path: Path) -> None:
     os.kill(int(Path(f"/proc/{children[0]}/stat").read_text().rsplit(")", 1)[1].split()[1]), signal.SIGTERM)
     assert all(is_gone(pid) for pid in children)
     child.kill()
+
+
+def killed(project: Project, *argv: str, until: Path) -> None:
+    """Start a command, and kill it with SIGKILL as soon as there is a file."""
+    env = {**os.environ, **project.env}
+    command = [sys.executable, "-m", "testlore", *argv]
+    process = subprocess.Popen(command, cwd=project.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert wait_until(until.exists), process.communicate(timeout=10)
+    process.kill()
+    process.communicate()
+
+
+def test_a_suite_ends_when_its_validation_is_killed_and_the_next_one_sweeps_its_copy(tmp_path: Path) -> None:
+    notes, temporary = tmp_path / "notes", tmp_path / "temporary"
+    notes.mkdir()
+    temporary.mkdir()
+    test = f"import os\ndef test_it():\n    if os.path.exists({str(notes / 'hang')!r}): exec({hanging(notes)!r})\n"
+    root = make_project(tmp_path / "shop", {"calc.py": CALC, "tests/test_it.py": test}, {"adapter": "pytest"})
+    (notes / "hang").touch()
+    name = evidence.stage(root, patch())
+    project = Project(root, {"TMPDIR": str(temporary)})
+    killed(project, "validate", name, until=notes / "pids")
+    assert all(is_gone(pid) for pid in pids(notes))
+    assert len(list(temporary.iterdir())) == 1
+    (notes / "hang").unlink()
+    assert project.testlore("validate", name).returncode == 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_embedding_command_ends_when_recall_is_killed(project: Project, tmp_path: Path) -> None:
+    (project.root / "embed.py").write_text(hanging(tmp_path))
+    embedding = {"mode": "command", "argv": [sys.executable, "embed.py"], "identity": "1"}
+    project.configure({"embedding": embedding, "timeoutMs": 60_000})
+    killed(project, "recall", "zero boundary", until=tmp_path / "pids")
+    assert all(is_gone(pid) for pid in pids(tmp_path))
+
+
+def test_an_agent_ends_when_generation_is_killed(tmp_path: Path) -> None:
+    crew = Crew(tmp_path / "crew")
+    crew.behave(f"exec({hanging(tmp_path)!r})")
+    killed(shop(tmp_path / "shop", crew), "generate", until=tmp_path / "pids")
+    assert all(is_gone(pid) for pid in pids(tmp_path))
+
+
+@pytest.mark.parametrize("where", ["load", "build", "search"])
+def test_a_node_worker_ends_when_recall_is_killed_and_the_next_one_sweeps_the_cache(
+    tmp_path: Path, node_modules: Path, where: str
+) -> None:
+    stand_in = NodeStandIn(tmp_path / "sdk", node_modules)
+    project = stand_in.project(tmp_path / "till")
+    project.configure({"timeoutMs": 60_000})
+    if where == "search":
+        project.ask_natively()
+    notes = tmp_path / "pids"
+    stand_in.break_with(stand_in.hanging(notes, where))
+    killed(project, "recall", "zero boundary", until=notes)
+    assert all(is_gone(int(pid)) for pid in notes.read_text().split())
+    stand_in.mend()
+    project.ask_natively()
+    assert not list(project.cache.glob("*.testlore-tmp"))

@@ -249,10 +249,21 @@ def _start_guarded(argv: Sequence[str], cwd: str, env: Mapping[str, str] | None)
 
 def _pipe(for_reading: contextlib.ExitStack, for_writing: contextlib.ExitStack) -> tuple[int, int]:
     """A pipe, of which each stack will close an end."""
-    ends = os.pipe()
-    for stack, end in zip((for_reading, for_writing), ends, strict=True):
-        stack.callback(os.close, end)
-    return ends
+    reading, writing = map(_beyond_streams, os.pipe())
+    for_reading.callback(os.close, reading)
+    for_writing.callback(os.close, writing)
+    return reading, writing
+
+
+def _beyond_streams(descriptor: int) -> int:
+    """A descriptor in place of one of the standard streams' numbers, which are free where we run without these."""
+    if descriptor > 2:
+        return descriptor
+    import fcntl
+
+    other = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return other
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

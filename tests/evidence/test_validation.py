@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from evidence_helpers import (
     validation_file,
     write,
 )
-from helpers import Project, with_files_up_to
 from hypothesis import given
 from hypothesis import strategies as st
 from testlore import canonical, evidence, schemas
@@ -162,26 +160,6 @@ def test_a_candidate_of_another_state_of_the_project_is_not_run(root: Path) -> N
     with pytest.raises(Refusal, match="provenance-changed: stage it again, since then: source-drift"):
         evidence.validate(root, name)
     assert not validation_file(root, name).exists()
-
-
-def test_a_disk_without_room_for_a_copy_is_told(root: Path) -> None:
-    name = evidence.stage(root, patch())
-    project = Project(root, before=with_files_up_to(10))
-    done = project.testlore("validate", name)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "testlore: copy-unwritable: File too large\n"
-    assert not validation_file(root, name).exists()
-
-
-def test_a_disk_that_fills_up_between_two_copies_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = evidence.stage(root, patch())
-
-    def copytree(*_: object, **__: object) -> None:
-        raise shutil.Error([("from", "to", "[Errno 28] No space left on device")])
-
-    monkeypatch.setattr(shutil, "copytree", copytree)
-    with pytest.raises(Refusal, match="copy-unwritable: not every file could be copied"):
-        evidence.validate(root, name)
 
 
 def test_validation_writes_its_verdict_and_the_memory_and_leaves_nothing_else(

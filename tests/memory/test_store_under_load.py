@@ -153,6 +153,18 @@ def test_a_store_of_the_other_tool_is_written_back_byte_for_byte(tmp_path: Path)
     assert target.read_bytes() == source.read_bytes()
 
 
+def test_a_folder_that_is_named_like_a_temporary_file_is_not_in_the_way(tmp_path: Path) -> None:
+    folder = (tmp_path / store.INDEX_FILE).parent
+    left = folder / "index.json.1-left.testlore-tmp"
+    (folder / "index.json.2-a.testlore-tmp").mkdir(parents=True)
+    (folder / "index.json.2-a.testlore-tmp/note").write_text("somebody's")
+    left.write_bytes(b"half")
+    fill(tmp_path, range(1))
+    assert len(records(tmp_path)) == 1
+    assert (folder / "index.json.2-a.testlore-tmp/note").read_text() == "somebody's"
+    assert not left.exists()
+
+
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     update = "import sys; from testlore.memory import writer; writer.update(sys.argv[1], lambda found: found)"

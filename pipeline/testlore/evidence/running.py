@@ -126,8 +126,8 @@ def _files_below(copy: str) -> list[str]:
     found = []
     for folder, names, files in os.walk(copy):
         names[:] = sorted(name for name in names if name not in listing.IGNORED_FOLDERS)
-        for file in files:
-            found.append(os.path.relpath(os.path.join(folder, file), copy).replace(os.sep, "/"))
+        below = folder[len(copy) + 1 :]
+        found += [os.path.join(below, file).replace(os.sep, "/") for file in files]
     return sorted(found)
 
 
