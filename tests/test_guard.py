@@ -60,7 +60,7 @@ def test_no_kill_while_a_guarded_child_starts_leaves_it_running(tmp_path: Path) 
 def test_a_guard_that_is_ended_ends_its_child(tmp_path: Path) -> None:
     child = Child([sys.executable, "-c", hanging(tmp_path)], cwd="/", seconds=600, max_output=1000)
     children = pids(tmp_path)
-    os.kill(int(Path(f"/proc/{children[0]}/stat").read_text().rsplit(")", 1)[1].split()[1]), signal.SIGTERM)
+    os.kill(child._process.pid, signal.SIGTERM)
     assert all(is_gone(pid) for pid in children)
     child.kill()
 
