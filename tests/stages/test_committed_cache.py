@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from episodes import make_episode, reseal
-from helpers import Json, Project, word
-from testlore import canonical
+from helpers import QUERY, Json, Project, word
+from testlore import canonical, recall, schemas
 from testlore.cache import FOLDER
 from testlore.stages.configuration import STAMP
 from testlore.stages.terms import TERMS
@@ -87,14 +87,18 @@ def test_a_record_that_is_none_never_goes_out(cloned: Project, change: Json, tru
 
 @pytest.mark.parametrize("name", [STAMP, SEALS, TERMS, "vectors.json", "embeddings.f32", "snapshot.json"])
 @pytest.mark.parametrize("wrong", [None, True, 7, "text", [], {}, [[]], {"a": 1}], ids=repr)
-def test_no_value_in_a_file_of_the_cache_ends_in_a_traceback(built: Project, name: str, wrong: object) -> None:
+def test_no_value_in_a_file_of_the_cache_ends_in_a_traceback(
+    built: Project, name: str, wrong: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = built.cache / name
     head, newline, body = (path.read_bytes() if path.exists() else b"{}\n").partition(b"\n")
     value = {key: item for key, item in json.loads(head).items() if key not in ("integrity", "mark")}
     for key in [*value, "key", "ids", "texts", "starts", "seals", "watched"]:
         path.write_bytes(canonical.to_bytes(canonical.dumps(canonical.seal({**value, key: wrong}))) + newline + body)
         for trusted in ("0", "1"):
-            answer = built.with_env(TESTLORE_TRUST=trusted).ask()
+            monkeypatch.setenv("TESTLORE_TRUST", trusted)
+            answer = recall(built.root, QUERY).to_dict()
+            assert schemas.first_problem("answer", answer) is None
             assert answer["records"], word(answer)
 
 
