@@ -76,9 +76,9 @@ class Cache:
         except UnsafePath as error:
             raise Fallback("ruvector-cache-unsafe", str(error)) from None
         except PermissionError as error:
-            raise Fallback("ruvector-cache-unwritable", f"{name} cannot be read: {error.strerror}") from None
+            raise Fallback("ruvector-cache-unwritable", safe_files.why_unread(name, error)) from None
         except OSError as error:
-            raise Fallback("ruvector-cache-corrupt", f"{name} cannot be read: {error.strerror}") from None
+            raise Fallback("ruvector-cache-corrupt", safe_files.why_unread(name, error)) from None
 
     def read_sealed(self, name: str, limit: int = _MAX_SEALED_BYTES, *, foreign: bool = False) -> Sealed | None:
         """A sealed object and the bytes after it, or ``None`` when there is nothing that may be believed.
@@ -151,8 +151,8 @@ class Cache:
     def private_copy(self, name: str, data: bytes) -> Iterator[str]:
         """The path of a private file with these bytes, which is removed when the block ends.
 
-        It is made in the cache, where :meth:`sweep` removes what a killed process left. If the cache cannot be written,
-        such as one that was restored read-only, it is made in the system's folder of temporary files.
+        It is made in the cache. If that cannot be written, such as one that was restored read-only, it is made in the
+        system's folder of temporary files. What a killed process left is removed by the next one.
 
         Raises:
             Fallback: ``ruvector-cache-unsafe``, ``ruvector-cache-unwritable``.

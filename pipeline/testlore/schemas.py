@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from testlore import canonical, libraries
+from testlore import canonical, forms, libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 # In an installed package the schemas are inside it. In a checkout they are in the repository's root.
 _FOLDERS = (os.path.join(_HERE, "schemas"), os.path.join(os.path.dirname(os.path.dirname(_HERE)), "schemas"))
 _LONGEST_QUOTE = 80
+_FORMS = {"config": forms.is_config, "store": forms.is_store}  # compiled from the schemas of these names
 
 
 class Problem(NamedTuple):
@@ -53,6 +54,15 @@ def digest(name: str) -> str:
     """The digest of the schema ``name``, which this process reads once for it."""
     with open(path(name), "rb") as file:
         return canonical.digest(file.read())
+
+
+def has_form(name: str, value: Any) -> bool:
+    """Whether ``value`` surely fits the schema ``name``, ``store`` or ``config``, by what was compiled from it.
+
+    It takes a hundredth of the time of :func:`problems`, which decides when this is false: the schema may be another
+    one than was compiled.
+    """
+    return digest(name) == forms.COMPILED_FROM[name] and _FORMS[name](value)
 
 
 def problems(name: str, value: Any, definition: str = "", at: tuple[str | int, ...] = ()) -> Iterator[Problem]:

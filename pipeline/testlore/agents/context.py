@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from testlore import canonical, frameworks
-from testlore.errors import Refusal, UnsafePath
+from testlore.errors import Refusal
 from testlore.evidence import patterns
 from testlore.frameworks import Framework, languages, union
 from testlore.project import listing, safe_files
@@ -53,10 +53,8 @@ def requirements(root: str) -> str:
         raise Refusal(
             "requirements-missing", f"write what is expected, independently of the code, into {REQUIREMENTS_FILE}"
         ) from None
-    except UnsafePath as error:
-        raise Refusal("requirements-missing", str(error)) from None
     except OSError as error:
-        raise Refusal("requirements-missing", f"{REQUIREMENTS_FILE} cannot be read: {error.strerror}") from None
+        raise Refusal("requirements-missing", safe_files.why_unread(REQUIREMENTS_FILE, error)) from None
     if len(data) > MAX_BYTES:
         raise Refusal("requirements-missing", f"{REQUIREMENTS_FILE} is too long; allowed: at most {MAX_BYTES} bytes")
     try:

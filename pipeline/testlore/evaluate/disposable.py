@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from testlore import canonical
@@ -51,13 +50,12 @@ def write(root: str, questions: Sequence[Question], settings: Settings, embeddin
 
 def _record(number: int, question: Question) -> dict[str, Any]:
     manifest = canonical.digest({"commit": question.commit, "number": number})
-    created = datetime.fromtimestamp(question.time, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return canonical.seal(
         {
             "schemaVersion": 1,
             "id": store.record_id(manifest, "accepted"),
             "candidateId": question.commit,
-            "createdAt": created,
+            "createdAt": store.created_at(question.time),
             "manifestHash": manifest,
             "validationHash": manifest,
             "provenance": dict.fromkeys(("fingerprint", "runner", "servicesHash", "sourceHash"), manifest),

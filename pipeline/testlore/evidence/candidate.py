@@ -123,11 +123,11 @@ def read(root: str, name: str) -> Candidate:
         Refusal: ``candidate-unknown``, ``candidate-changed``, ``candidate-unsafe``.
     """
     check_id(root, name)
-    manifest = _sealed(root, name, "manifest.json", _MAX_MANIFEST_BYTES, "manifest")
+    manifest = _staged(root, name, "manifest.json", _MAX_MANIFEST_BYTES, "manifest")
     manifest_hash = canonical.digest(manifest)
     if name != manifest_hash[:_ID_DIGITS]:
         raise Refusal("candidate-changed", f"{name}/manifest.json is not the manifest that was staged under this id")
-    review = _sealed(root, name, "review.json", _MAX_REVIEW_BYTES)
+    review = _staged(root, name, "review.json", _MAX_REVIEW_BYTES)
     if canonical.digest(review) != manifest["review"]["hash"]:
         raise Refusal("candidate-changed", f"{name}/review.json is not what was staged")
     _check_paths(name, manifest)
@@ -190,16 +190,7 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
     data = canonical.to_bytes(canonical.pretty(validation))
     with _disk(f"{VALIDATION} of {name} has {len(data)} bytes"):
         final = safe_files.safe_path(root, f"{FOLDER}/{name}/{VALIDATION}")
-        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        try:
-            with open(temporary, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, final)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+        safe_files.write_whole(final, data, ".tmp", mode=0o666)
 
 
 def read_validation(root: str, name: str) -> dict[str, Any] | None:
@@ -209,41 +200,41 @@ def read_validation(root: str, name: str) -> dict[str, Any] | None:
         Refusal: ``validation-tampered``, ``candidate-unsafe``.
     """
     try:
-        data = _read(root, name, VALIDATION, MAX_VALIDATION_BYTES)
-        value = canonical.loads(data)
+        return _sealed(root, name, VALIDATION, MAX_VALIDATION_BYTES, "validation", "validation-tampered")
     except FileNotFoundError:
         return None
-    except ValueError:
-        value = None
-    if not _is_as_written(data, value):
-        raise Refusal("validation-tampered", f"{name}/{VALIDATION} does not fit its seal")
-    problem = schemas.first_problem("validation", value)
-    if problem is not None:
-        raise Refusal("validation-tampered", f"{name}/{VALIDATION}: {problem.text}")
-    sealed: dict[str, Any] = value
-    return sealed
 
 
-def _sealed(root: str, name: str, file: str, limit: int, schema: str = "") -> dict[str, Any]:
+def _staged(root: str, name: str, file: str, limit: int, schema: str = "") -> dict[str, Any]:
+    """A sealed file that was written when the candidate was staged."""
     try:
-        data = _read(root, name, file, limit)
-        value = canonical.loads(data)
+        return _sealed(root, name, file, limit, schema, "candidate-changed")
     except FileNotFoundError:
         raise Refusal("candidate-changed", f"{name}/{file} is missing") from None
+
+
+def _sealed(root: str, name: str, file: str, limit: int, schema: str, reason: str) -> dict[str, Any]:
+    """A file that holds a sealed object exactly as we write it, byte for byte.
+
+    Args:
+        schema: the schema that it must fit, too; empty for none.
+        reason: why it is refused otherwise.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    data = _read(root, name, file, limit)
+    try:
+        value = canonical.loads(data)
     except ValueError:
         value = None
-    if not _is_as_written(data, value):
-        raise Refusal("candidate-changed", f"{name}/{file} does not fit its seal")
+    if not canonical.is_sealed(value) or canonical.to_bytes(canonical.pretty(value)) != data:
+        raise Refusal(reason, f"{name}/{file} does not fit its seal")
     problem = schemas.first_problem(schema, value) if schema else None
     if problem is not None:
-        raise Refusal("candidate-changed", f"{name}/{file}: {problem.text}")
+        raise Refusal(reason, f"{name}/{file}: {problem.text}")
     sealed: dict[str, Any] = value
     return sealed
-
-
-def _is_as_written(data: bytes, value: Any) -> bool:
-    """Whether a file holds a sealed object exactly as we write it, byte for byte."""
-    return canonical.is_sealed(value) and canonical.to_bytes(canonical.pretty(value)) == data
 
 
 def _content(root: str, name: str, file: str, digest: str) -> bytes:
@@ -264,7 +255,7 @@ def _read(root: str, name: str, file: str, limit: int) -> bytes:
     except UnsafePath as error:
         raise Refusal("candidate-unsafe", str(error)) from None
     except OSError as error:
-        raise Refusal("candidate-changed", f"{name}/{file} cannot be read: {error.strerror}") from None
+        raise Refusal("candidate-changed", safe_files.why_unread(f"{name}/{file}", error)) from None
 
 
 def _check_nothing_more(root: str, name: str, files: dict[str, bytes], defects: int) -> None:

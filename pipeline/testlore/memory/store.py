@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from testlore import canonical, forms, schemas
-from testlore.errors import UnsafePath, Unusable
+from testlore.errors import Unusable
 from testlore.project import safe_files
 
 INDEX_FILE = ".tddswarm/learning/index.json"
@@ -40,10 +40,8 @@ def read_bytes(root: str) -> bytes:
         data = safe_files.read_file(root, INDEX_FILE, MAX_BYTES)
     except FileNotFoundError:
         raise Unusable("no-memory", f"{INDEX_FILE} does not exist yet") from None
-    except UnsafePath as error:
-        raise Unusable("store-unsafe", str(error)) from None
     except OSError as error:
-        raise Unusable("store-unsafe", f"{INDEX_FILE} cannot be read: {error.strerror}") from None
+        raise Unusable("store-unsafe", safe_files.why_unread(INDEX_FILE, error)) from None
     if len(data) > MAX_BYTES:
         raise Unusable("store-corrupt", f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
     return data
@@ -144,9 +142,7 @@ def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record]
     Raises:
         Unusable: ``store-corrupt``, naming the first thing that is wrong.
     """
-    problem = (
-        "" if schemas.digest("store") == forms.COMPILED_FROM["store"] and forms.is_store(value) else _problem(value)
-    )
+    problem = "" if schemas.has_form("store", value) else _problem(value)
     if problem:
         raise Unusable("store-corrupt", problem)
     records = value["records"]

@@ -102,18 +102,7 @@ def _write(root: str, data: bytes) -> None:
         for entry in os.scandir(folder):  # left by killed writers: whoever holds the lock is the only one at work
             if entry.name.endswith(_TEMPORARY) and not entry.is_dir(follow_symlinks=False):
                 os.unlink(entry.path)
-        temporary = f"{final}.{os.getpid()}-{os.urandom(4).hex()}{_TEMPORARY}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        try:
-            with open(os.open(temporary, flags, 0o600), "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, final)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        safe_files.write_whole(final, data, _TEMPORARY)
         _sync_folder(folder)
 
 

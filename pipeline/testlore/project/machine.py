@@ -12,6 +12,8 @@ import stat
 from functools import cache
 from hashlib import blake2b
 
+from testlore.project import safe_files
+
 _KEY_BYTES = 32
 _KEY_FILE = "key"
 
@@ -91,17 +93,4 @@ def write_private(name: str, data: bytes, *, replace: bool = True) -> None:
     """
     place = folder()
     os.makedirs(place, mode=0o700, exist_ok=True)
-    temporary = os.path.join(place, f"{name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        final = os.path.join(place, name)
-        if replace:
-            os.replace(temporary, final)
-        else:
-            os.link(temporary, final)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    safe_files.write_whole(os.path.join(place, name), data, ".tmp", replace=replace)

@@ -79,6 +79,37 @@ def read_file(root: str, path: str, limit: int) -> bytes:
         return file.read(limit + 1)
 
 
+def write_whole(path: str, data: bytes, ending: str, *, mode: int = 0o600, replace: bool = True) -> None:
+    """Put a file in place. A reader, and whoever comes after a crash, finds the old one or the new one, whole.
+
+    Args:
+        path: an absolute path in a folder that exists.
+        ending: how the name of the temporary file beside it ends.
+        mode: its permissions, of which the process's mask takes some away.
+        replace: whether it may take the place of an older one.
+
+    Raises:
+        FileExistsError: there is one, and it must not be replaced.
+        OSError: it cannot be written.
+    """
+    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}{ending}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(temporary, flags, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        (os.replace if replace else os.link)(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+def why_unread(path: str, error: OSError) -> str:
+    """Why :func:`read_file` could not read a file, for people."""
+    return str(error) if isinstance(error, UnsafePath) else f"{path} cannot be read: {error.strerror}"
+
+
 @contextlib.contextmanager
 def refusing(folder: str, *, unsafe: str, unwritable: str) -> Iterator[None]:
     """Refuse when the block meets an unsafe path or cannot write.

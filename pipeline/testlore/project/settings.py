@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from testlore import canonical, forms, schemas
-from testlore.errors import UnsafePath, Unusable
+from testlore import canonical, schemas
+from testlore.errors import Unusable
 from testlore.project import safe_files
 
 CONFIG_FILE = "tddswarm.config.json"
@@ -69,10 +69,8 @@ def read(root: str) -> bytes:
         data = safe_files.read_file(root, CONFIG_FILE, MAX_BYTES)
     except FileNotFoundError:
         return b""
-    except UnsafePath as error:
-        raise Unusable("configuration-invalid", str(error)) from None
     except OSError as error:
-        raise Unusable("configuration-invalid", f"{CONFIG_FILE} cannot be read: {error.strerror}") from None
+        raise Unusable("configuration-invalid", safe_files.why_unread(CONFIG_FILE, error)) from None
     if len(data) > MAX_BYTES:
         raise Unusable("configuration-invalid", f"{CONFIG_FILE} is larger than {MAX_BYTES} bytes")
     return data or b" "
@@ -122,7 +120,7 @@ def parse(data: bytes, *, known_valid: bool = False) -> Settings:
 
 def _check(config: Any) -> str:
     """Refuse a configuration that is wrong outside the plugin; return what is wrong inside it."""
-    if schemas.digest("config") == forms.COMPILED_FROM["config"] and forms.is_config(config):
+    if schemas.has_form("config", config):
         return ""
     in_plugin = ""
     for problem in schemas.problems("config", config):

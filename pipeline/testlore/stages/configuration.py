@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from testlore import canonical, digests, programs
 from testlore.cache import Cache
@@ -44,13 +44,17 @@ class Opening(NamedTuple):
 
 def read_stamp(cache: Cache) -> Stamp:
     """The sealed stamp of the last verification; empty if there is none, or other code or schemas made it."""
+    value = read_checked(cache, STAMP)
+    return Stamp(**{key: value[key] for key in Stamp._fields}) if value else Stamp()
+
+
+def read_checked(cache: Cache, name: str) -> dict[str, Any]:
+    """What a file of the cache says of an earlier verification by today's code and schemas; empty if there is none."""
     try:
-        sealed = cache.read_sealed(STAMP)
+        sealed = cache.read_sealed(name)
     except Fallback:
-        return Stamp()
-    if sealed is None or sealed.value["checker"] != digests.of("validation"):
-        return Stamp()
-    return Stamp(**{key: sealed.value[key] for key in Stamp._fields})
+        return {}
+    return sealed.value if sealed is not None and sealed.value["checker"] == digests.of("validation") else {}
 
 
 def open_project(root: str) -> Opening:

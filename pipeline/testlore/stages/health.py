@@ -7,7 +7,7 @@ import sys
 import time
 from typing import NamedTuple
 
-from testlore import __version__, engines
+from testlore import __version__, engines, libraries
 from testlore.cache import FOLDER
 from testlore.embedding import semantic
 from testlore.errors import Fallback, Unusable
@@ -102,7 +102,8 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
         offer: whether to say how to set up a semantic model, if none is configured.
     """
     configured = session.settings()
-    installed = importlib.util.find_spec(semantic.PACKAGE) is not None
+    with libraries.installed():
+        installed = importlib.util.find_spec(semantic.PACKAGE) is not None
     if configured.embedding == "command":
         text = f"command {configured.argv[0]}, known as {configured.identity}"
         if configured.argv[0] == semantic.COMMAND and not installed:
@@ -130,8 +131,7 @@ def _answer(session: Session) -> Finding:
         count = len(probe.hits())
     except Fallback as fallback:
         state = "note" if fallback.word == "ruvector-disabled" else "wrong"
-        advice = fallback.advice
-        return Finding("recall", state, f"deterministic-lexical, since {fallback}", advice)
+        return Finding("recall", state, f"deterministic-lexical, since {fallback}", fallback.advice)
     finally:
         probe.close()
     return Finding(

@@ -11,7 +11,7 @@ from testlore.errors import Fallback
 from testlore.memory import store
 from testlore.memory.store import Record, Store
 from testlore.project.settings import Settings
-from testlore.stages.configuration import STAMP, Stamp
+from testlore.stages.configuration import STAMP, Stamp, read_checked
 
 #: The file with the seals of the records that were verified, so that only new records of a store are verified.
 SEALS = "validated-records.json"
@@ -60,10 +60,4 @@ def keep_stamp(cache: Cache, scope: Scope, stamp: Stamp) -> None:
 
 def _known_seals(cache: Cache) -> frozenset[str]:
     """The seals of the records that today's code verified before."""
-    try:
-        sealed = cache.read_sealed(SEALS)
-    except Fallback:
-        return frozenset()
-    if sealed is None or sealed.value["checker"] != digests.of("validation"):
-        return frozenset()
-    return frozenset(sealed.value["seals"])
+    return frozenset(read_checked(cache, SEALS).get("seals", ()))
