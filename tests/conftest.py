@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from helpers import Project, golden, ids
+from helpers import DOORS, Project, golden, ids
 from node_helpers import install
 from wheel_stand_in import WheelStandIn
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: the tests often wait for the processes that they start."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,6 +44,15 @@ def _own_state_and_trust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 def project(tmp_path: Path) -> Project:
     """A fresh copy of a small project with seven episodes and native recall enabled."""
     return Project(golden("till", tmp_path / "till"))
+
+
+@pytest.fixture
+def one_door(request: pytest.FixtureRequest) -> list[str]:
+    """One of the two doors for this case, so that a table of faults goes through both.
+
+    Both doors ask the same session. Tests that name ``DOORS`` ask both.
+    """
+    return [DOORS[zlib.crc32(request.node.name.encode()) % len(DOORS)]]
 
 
 @pytest.fixture(scope="session")

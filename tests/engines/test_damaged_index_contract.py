@@ -111,9 +111,9 @@ SEALED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-def is_left_for_inspection(project: Project, expected: str, lexical_ids: list[str]) -> None:
+def is_left_for_inspection(project: Project, expected: str, lexical_ids: list[str], doors: list[str]) -> None:
     before = states(project.cache)
-    falls_back(project, expected, lexical_ids)
+    falls_back(project, expected, lexical_ids, doors)
     assert states(project.cache) == before
 
 
@@ -123,10 +123,10 @@ def cases(damages: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize(("damage", "expected"), cases(DAMAGED))
 def test_a_damaged_index_is_not_used_and_left_as_it_is(
-    built_by_engine: Project, lexical_ids: list[str], damage: Damage, expected: str
+    built_by_engine: Project, lexical_ids: list[str], damage: Damage, expected: str, one_door: list[str]
 ) -> None:
     damage(built_by_engine)
-    is_left_for_inspection(built_by_engine, expected, lexical_ids)
+    is_left_for_inspection(built_by_engine, expected, lexical_ids, one_door)
 
 
 @pytest.mark.parametrize(
@@ -153,20 +153,26 @@ def test_an_index_that_was_removed_by_hand_is_built_anew(built_by_engine: Projec
     ids=["of-another-store", "sealed-and-of-fewer-rows", "sealed-and-of-other-dimensions"],
 )
 def test_a_database_of_the_same_engine_that_is_another_is_not_used(
-    built_by_engine: Project, others: Others, lexical_ids: list[str], records: int, dimensions: int, resealed: bool
+    built_by_engine: Project,
+    others: Others,
+    lexical_ids: list[str],
+    records: int,
+    dimensions: int,
+    resealed: bool,
+    one_door: list[str],
 ) -> None:
     database = others(built_by_engine.runtime, records, dimensions).database.read_bytes()
     (sealed if resealed else rewritten)(lambda _: database)(built_by_engine)
-    is_left_for_inspection(built_by_engine, CORRUPT, lexical_ids)
+    is_left_for_inspection(built_by_engine, CORRUPT, lexical_ids, one_door)
 
 
 @pytest.mark.parametrize("what", list(SEALED))
 def test_what_is_no_database_is_no_index_though_it_was_sealed(
-    built_by_engine: Project, stand_in: StandIn, lexical_ids: list[str], what: str
+    built_by_engine: Project, stand_in: StandIn, lexical_ids: list[str], what: str, one_door: list[str]
 ) -> None:
     edit, kind = SEALED[what]
     sealed(edit)(built_by_engine)
-    is_left_for_inspection(built_by_engine, stand_in.SEALED[kind], lexical_ids)
+    is_left_for_inspection(built_by_engine, stand_in.SEALED[kind], lexical_ids, one_door)
 
 
 def test_an_index_of_another_store_is_replaced(built_by_engine: Project, others: Others) -> None:

@@ -69,11 +69,16 @@ def test_a_failure_is_not_kept_and_a_mended_sdk_builds_and_answers(
 
 @pytest.mark.parametrize(("runtime", "code", "expected"), faults("SEARCHING"))
 def test_an_answer_that_cannot_be_true_is_not_used_and_the_index_stays(
-    built_of_stand_in: Project, stand_in: StandIn, lexical_ids: list[str], code: str, expected: str
+    built_of_stand_in: Project,
+    stand_in: StandIn,
+    lexical_ids: list[str],
+    code: str,
+    expected: str,
+    one_door: list[str],
 ) -> None:
     before = states(built_of_stand_in.cache)
     stand_in.break_with(stand_in.in_search(code))
-    falls_back(built_of_stand_in, expected, lexical_ids)
+    falls_back(built_of_stand_in, expected, lexical_ids, one_door)
     assert states(built_of_stand_in.cache) == before
 
 

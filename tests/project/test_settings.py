@@ -70,13 +70,18 @@ def test_a_plugin_that_is_no_object_is_named(plugin: object) -> None:
     ],
 )
 def test_a_mistake_inside_the_plugin_costs_no_answer(
-    project_of_sdk: Project, sdk: WheelStandIn, lexical_ids: list[str], changes: Json, said: list[str]
+    project_of_sdk: Project,
+    sdk: WheelStandIn,
+    lexical_ids: list[str],
+    changes: Json,
+    said: list[str],
+    one_door: list[str],
 ) -> None:
     project = project_of_sdk
     project.configure(changes)
     sdk.break_with("open('loaded', 'w')")
     before = sorted(project.root.rglob("*"))
-    for door in DOORS:
+    for door in one_door:
         answer = project.ask(door)
         assert word(answer) == "ruvector-invalid-settings"
         assert ids(answer) == lexical_ids
@@ -138,9 +143,11 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("data", [pytest.param(data, id=name.replace(" ", "-")) for name, data in BAD_FILES.items()])
-def test_a_configuration_that_cannot_be_understood_ends_with_2(project: Project, data: bytes) -> None:
+def test_a_configuration_that_cannot_be_understood_ends_with_2(
+    project: Project, data: bytes, one_door: list[str]
+) -> None:
     (project.root / settings.CONFIG_FILE).write_bytes(data)
-    for door in DOORS:
+    for door in one_door:
         answer = project.ask(door, status=2)
         assert answer["records"] == []
         assert answer["reason"].startswith("configuration-invalid: ")

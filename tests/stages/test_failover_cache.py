@@ -22,16 +22,18 @@ METADATA = {
 }
 
 
-def _is_left_as_it_is(project: Project, lexical_ids: list[str]) -> None:
+def _is_left_as_it_is(project: Project, lexical_ids: list[str], doors: list[str]) -> None:
     before = states(project.cache)
-    falls_back(project, "ruvector-cache-corrupt", lexical_ids)
+    falls_back(project, "ruvector-cache-corrupt", lexical_ids, doors)
     assert states(project.cache) == before
 
 
 @pytest.mark.parametrize("data", [pytest.param(data, id=name.replace(" ", "-")) for name, data in METADATA.items()])
-def test_metadata_that_cannot_be_read_is_left_as_it_is(built: Project, lexical_ids: list[str], data: bytes) -> None:
+def test_metadata_that_cannot_be_read_is_left_as_it_is(
+    built: Project, lexical_ids: list[str], data: bytes, one_door: list[str]
+) -> None:
     built.metadata.write_bytes(data)
-    _is_left_as_it_is(built, lexical_ids)
+    _is_left_as_it_is(built, lexical_ids, one_door)
 
 
 @pytest.mark.parametrize("name", ["not JSON", "nested too deeply", "too large"])
@@ -43,9 +45,11 @@ def test_metadata_that_cannot_be_read_is_cleaned_away(built: Project, name: str)
     assert built.ask_natively() == "built"
 
 
-def test_metadata_with_a_byte_order_mark_is_left_as_it_is(built: Project, lexical_ids: list[str]) -> None:
+def test_metadata_with_a_byte_order_mark_is_left_as_it_is(
+    built: Project, lexical_ids: list[str], one_door: list[str]
+) -> None:
     built.metadata.write_bytes(b"\xef\xbb\xbf" + built.metadata.read_bytes())
-    _is_left_as_it_is(built, lexical_ids)
+    _is_left_as_it_is(built, lexical_ids, one_door)
 
 
 def test_a_pipe_in_place_of_metadata_does_not_make_anybody_wait(built: Project, lexical_ids: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -45,12 +44,18 @@ def problem(required: Sequence[str] = (), *, near_misses_only: bool = False) -> 
     for argument in sys.argv[1:]:
         name, equals, _ = argument.partition("=")
         unknown = equals and name.isidentifier() and name not in VARIABLES
-        if unknown and (not near_misses_only or difflib.get_close_matches(name, VARIABLES)):
+        if unknown and (not near_misses_only or _is_near(name)):
             return f"there is no variable {name!r}; allowed: {', '.join(VARIABLES)}"
     for name in required:
         if doit.get_var(name) is None:
             return f"{name} is missing; give it as in: {_EXAMPLES[name]}"
     return ""
+
+
+def _is_near(name: str) -> bool:
+    import difflib  # imported here, since a call with known variables does not need it
+
+    return bool(difflib.get_close_matches(name, VARIABLES))
 
 
 _EXAMPLES = {
