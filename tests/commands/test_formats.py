@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+from typing import Any
 
 import pytest
 from helpers import Project
 from testlore import RecallResult, recall, schemas
-from testlore.commands import formats
+from testlore.commands import formats, output
 from testlore.commands.formats import FORMATS, Format
+from testlore.commands.renderers import terminal
 from testlore.errors import Unusable
 
 NOTHING = RecallResult([], reason="no-memory")
@@ -43,6 +48,64 @@ def test_every_format_shows_an_answer_in_lines_that_end(project: Project, name: 
 def test_a_format_shows_the_warnings_or_leaves_them_to_standard_error() -> None:
     for name, form in FORMATS.items():
         assert ("a warning" in formats.render(ANSWER, name, 6_000)) == form.has_warnings
+
+
+def shown(**keys: Any) -> str:
+    """The table of one record with these keys."""
+    record = {
+        "id": "6f1c2ab7" * 8,
+        "outcome": "accepted",
+        "sourceCompatible": True,
+        "tags": ["boundary"],
+        "warnings": [],
+        "patterns": [{"language": "python", "content": "from a import b\n\ndef test_b():\n    assert b(0) == 1\n"}],
+        **keys,
+    }
+    return formats.render(RecallResult([record], "deterministic-lexical"), "table", 6_000)
+
+
+def test_the_table_says_which_test_an_episode_is_about() -> None:
+    tests = [{"path": "tests/test_help.py", "name": "test_zero", "outcome": "passed"}]
+    lines = shown(title="short help never exceeds the limit", tests=tests).splitlines()
+    assert lines[0].split() == ["episode", "outcome", "fits", "title", "first", "test"]
+    assert lines[2].startswith("6f1c2ab76f1c  accepted   yes     short help never exceeds ")
+    assert "tests/test_hel" in lines[2]
+    assert lines[3] == " " * 14 + "assert b(0) == 1"
+
+
+def test_the_table_tells_an_old_episode_by_its_tags_and_a_rejected_one_by_its_first_reason() -> None:
+    lines = shown(outcome="rejected", patterns=[], warnings=["adds-nothing"], reasons=["adds-nothing: t"]).splitlines()
+    assert lines[2].endswith("boundary, !adds-nothing")
+    assert lines[3].strip() == "adds-nothing: t"
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 133])
+def test_the_table_is_as_wide_as_the_terminal_and_no_text_leaves_its_line(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setattr(output, "columns", lambda: columns)
+    tests = [{"path": "tests/" + "p" * 190, "name": "日本" * 100, "outcome": "passed"}]
+    for text in (shown(title="a\n\tb " * 30, tests=tests), shown(title="漢字" * 80), shown(tags=["boundary"] * 20)):
+        lines = text.splitlines()
+        assert max(map(terminal.width, lines[:-1])) <= max(columns, 60)
+        assert len(lines) == 6
+
+
+@pytest.mark.parametrize(
+    ("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_a_terminal_gets_colours_unless_its_user_wants_none(
+    project: Project, environment: dict[str, str], colored: bool
+) -> None:
+    reader, writer = pty.openpty()
+    env = {**{key: value for key, value in os.environ.items() if key != "NO_COLOR"}, "TERM": "xterm", **environment}
+    done = project.testlore("recall", "zero", stdout=writer, stderr=subprocess.PIPE, capture_output=False, env=env)
+    os.close(writer)
+    text = os.read(reader, 1 << 16).decode()
+    os.close(reader)
+    assert done.returncode == 0, done.stderr
+    assert ("\x1b[32maccepted\x1b[0m" in text) == colored
+    assert ("\x1b" in text) == colored
 
 
 def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:

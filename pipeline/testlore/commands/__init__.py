@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from testlore.commands import formats, output
+from testlore.commands.output import SHORT_ID as SHORT_ID
 from testlore.errors import Refusal, Unusable
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ NAMES = (
     *("stage", "validate", "candidates", "learn", "export", "forget", "merge"),
     *("generate", "mcp", "trust", "clean"),
 )
-
-
-#: How many digits of an episode's id people are shown.
-SHORT_ID = 12
 
 
 class Answer(NamedTuple):

@@ -13,7 +13,15 @@ from typing import TextIO
 #: The ``errno`` of each error that means: the answer could not be written.
 ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
+#: How many digits of an id people are shown.
+SHORT_ID = 12
+
+#: The styles of :func:`paint`, and their numbers in a terminal's escape sequences.
+STYLES = {"green": 32, "red": 31, "dim": 2}
+
 _BAR_COLUMNS = 40
+_COLUMNS = 80  # where standard output is no terminal
+_FEWEST_COLUMNS = 40
 
 
 def write(text: str) -> None:
@@ -47,7 +55,7 @@ def warn(text: str) -> None:
 
 def progress(done: int, of: int) -> None:
     """Show on standard error how much is done: as a bar on a terminal, elsewhere as a line after every tenth."""
-    if _is_terminal():
+    if _is_terminal(sys.__stderr__):
         bar = "#" * (done * _BAR_COLUMNS // of)
         write_error(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}" + ("\n" if done == of else ""))
     elif done * 10 // of > (done - 1) * 10 // of:
@@ -88,5 +96,28 @@ def _discard(stream: TextIO) -> None:
     os.close(null)
 
 
-def _is_terminal() -> bool:
-    return sys.__stderr__ is not None and not sys.__stderr__.closed and sys.__stderr__.isatty()
+def columns() -> int:
+    """How wide a table may be: as wide as the terminal, or 80 columns elsewhere."""
+    if not _is_terminal(sys.__stdout__):
+        return _COLUMNS
+    import shutil
+
+    return max(shutil.get_terminal_size((_COLUMNS, 0)).columns, _FEWEST_COLUMNS)
+
+
+def paint(text: str, style: str) -> str:
+    """``text`` in a style for standard output; as it is where that is no terminal, or its user wants no colours.
+
+    Args:
+        style: a key of :data:`STYLES`.
+    """
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text and _has_colors() else text
+
+
+def _has_colors() -> bool:
+    """See https://no-color.org."""
+    return _is_terminal(sys.__stdout__) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()

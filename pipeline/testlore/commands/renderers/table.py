@@ -1,4 +1,4 @@
-"""A recall's answer as a table for people, at most 80 columns wide."""
+"""A recall's answer as a table for people: two lines an episode, as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import re
 from typing import Any
 
 from testlore import libraries
+from testlore.commands import output
+from testlore.commands.output import SHORT_ID
 from testlore.commands.renderers import source
 from testlore.commands.renderers.terminal import printable, shorten
 from testlore.stages.answer import RecallResult
 
-_COLUMNS = 80
-_PATTERN_LINES = 3
-_PATTERN_COLUMNS = 24
-_TAG_COLUMNS = 18
+_INDENT = SHORT_ID + 2
+_FIXED_COLUMNS = _INDENT + len("accepted    fits    ") - 1  # the headers of tabulate have two columns to spare
+_LEAST_COLUMNS = 20  # of titles and tests together, however narrow the terminal is
+_TITLE_SHARE = 0.6
 _LONGEST_WORD = 24
+_COLORS = {"accepted": "green", "rejected": "red"}
 
 
 def render(result: RecallResult) -> str:
@@ -25,31 +28,70 @@ def render(result: RecallResult) -> str:
     summary = f"{count or 'No'} episode{'' if count == 1 else 's'} recalled by {source(result)}.\n"
     if not count:
         return summary
-    import textwrap
-
-    with libraries.installed():
-        from tabulate import tabulate
-
-    rows = [
-        (
-            record["outcome"],
-            f"{record['score']:.3f}",
-            textwrap.fill(", ".join(_marks(record)), _TAG_COLUMNS),
-            f"{record['ageDays']}d",
-            "yes" if record["sourceCompatible"] else "no",
-            "\n".join(_pattern_lines(record)),
-        )
-        for record in result.records
+    columns = output.columns()
+    reasons = [
+        _explanation(number, record, columns) for number, record in enumerate(result.records, 1) if "explain" in record
     ]
-    headers = ("outcome", "score", "tags", "age", "fits", "pattern")
-    table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
-    reasons = [_explanation(number, record) for number, record in enumerate(result.records, 1) if "explain" in record]
-    lines = [line.rstrip() for line in table.splitlines()]
+    lines = _table(result.records, columns)
     return "\n".join([*lines, "", *reasons, *([""] if reasons else []), summary])
 
 
-def _explanation(number: int, record: dict[str, Any]) -> str:
-    """How a record's score is computed, in a few lines of at most 80 columns."""
+def _table(records: list[dict[str, Any]], columns: int) -> list[str]:
+    """The lines of the table: an episode's row, and below it what tells most about it."""
+    with libraries.installed():
+        from tabulate import tabulate
+
+    room = max(columns - _FIXED_COLUMNS, _LEAST_COLUMNS)
+    tests = [_first_test(record) for record in records]
+    title_columns = int(room * _TITLE_SHARE) if any(tests) else room
+    rows = [
+        [
+            record["id"][:SHORT_ID],
+            record["outcome"],
+            "yes" if record["sourceCompatible"] else "no",
+            shorten(_title(record), title_columns),
+            *([shorten(test, room - title_columns - 2)] if any(tests) else []),
+        ]
+        for record, test in zip(records, tests, strict=True)
+    ]
+    headers = ["episode", "outcome", "fits", "title", *(["first test"] if any(tests) else [])]
+    head, rule, *body = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True).splitlines()
+    lines = [head.rstrip(), rule]
+    for record, line in zip(records, body, strict=True):
+        outcome = record["outcome"]
+        lines.append(line.rstrip().replace(outcome, output.paint(outcome, _COLORS[outcome]), 1))
+        telling = shorten(_telling_line(record), columns - _INDENT)
+        lines += [" " * _INDENT + output.paint(telling, "dim")] if telling else []
+    return lines
+
+
+def _title(record: dict[str, Any]) -> str:
+    """What was to be shown. Episodes of version 1 hold no title, but tags and warnings."""
+    return _line(record.get("title") or ", ".join([*record["tags"], *(f"!{one}" for one in record["warnings"])]))
+
+
+def _first_test(record: dict[str, Any]) -> str:
+    tests = record.get("tests") or []
+    return _line(f"{tests[0]['path']}::{tests[0]['name']}") if tests else ""
+
+
+def _telling_line(record: dict[str, Any]) -> str:
+    """The first line of a pattern that asserts something, else its first that is no import; without one, a reason."""
+    if not record["patterns"]:
+        return _line(next(iter(record.get("reasons") or []), ""))
+    lines = [line for line in map(_line, record["patterns"][0]["content"].splitlines()) if line]
+    body = [line for line in lines if not re.match(r"(import|from|const \w+ = require)\b", line)] or lines
+    asserting = [line for line in body if re.search(r"\b(assert|expect)", line)] or body
+    return asserting[0] if asserting else ""
+
+
+def _line(text: str) -> str:
+    """A text of a record in one line."""
+    return " ".join(printable(text).split())
+
+
+def _explanation(number: int, record: dict[str, Any], columns: int) -> str:
+    """How a record's score is computed, in a few lines."""
     import textwrap
 
     why = record["explain"]
@@ -61,19 +103,5 @@ def _explanation(number: int, record: dict[str, Any]) -> str:
     if why["novelty"] != 1:
         text += f", times {why['novelty']:g} for being like a better one"
     text += f" = {record['score']:.3f}" + (f"; found by {record['foundBy']}" if "foundBy" in record else "")
-    columns = _COLUMNS if text.isascii() else _COLUMNS // 2  # a character may be two columns wide
-    return textwrap.fill(printable(text), columns, initial_indent=f"{number:>2}. ", subsequent_indent="    ")
-
-
-def _marks(record: dict[str, Any]) -> list[str]:
-    return [*record["tags"], *(f"!{warning}" for warning in record["warnings"])]
-
-
-def _pattern_lines(record: dict[str, Any]) -> list[str]:
-    """The first lines of the first pattern, without imports, which say little about a test."""
-    if not record["patterns"]:
-        return [""]
-    lines = [printable(line).strip() for line in record["patterns"][0]["content"].splitlines()]
-    lines = [line for line in lines if line]
-    telling = [line for line in lines if not re.match(r"(import|from|const \w+ = require)\b", line)] or lines
-    return [shorten(line, _PATTERN_COLUMNS) for line in telling[:_PATTERN_LINES]]
+    width = columns if text.isascii() else columns // 2  # a character may be two columns wide
+    return textwrap.fill(printable(text), width, initial_indent=f"{number:>2}. ", subsequent_indent="    ")
