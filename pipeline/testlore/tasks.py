@@ -108,7 +108,7 @@ def task_evaluate() -> Task:
 
 
 def task_learn() -> Task:
-    """Show what episodes have in common: tentative, never a rule"""
+    """Show what was rejected and what closed gaps, by file, symbol and kind of test"""
     return actions.command("learn")
 
 

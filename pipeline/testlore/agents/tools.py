@@ -128,14 +128,14 @@ def _lessons(served: ServedProject, *, newest_first: bool = False) -> ToolResult
     if newest_first:
         records = store.parse(store.read_bytes(served.path)).records
         places = {record["id"]: place for place, record in enumerate(records)}
-        lessons.sort(key=lambda lesson: places.get(lesson.episodes[0], len(places)))
+        lessons.sort(key=lambda lesson: places.get(lesson.episodes[0].id, len(places)))
     shown = [
         {
             "kind": one.kind,
             "subject": one.subject,
             "text": one.text,
             "count": len(one.episodes),
-            "newestEpisodes": one.episodes[:_EPISODES_OF_LESSON],
+            "newestEpisodes": [told._asdict() for told in one.episodes[:_EPISODES_OF_LESSON]],
             "tentative": True,
         }
         for one in lessons
@@ -219,8 +219,8 @@ TOOLS = {
     "lessons": Tool(
         _lessons,
         "What recurred",
-        "What several executed test candidates of this project have in common: the warnings that recurred among "
-        "rejected ones, the kinds that recurred among accepted ones. Call it once when you begin to plan tests. "
+        "What became of this project's executed test candidates about one file, symbol or kind of test: what was "
+        "rejected and why, and what closed gaps. Call it once when you begin to plan tests. "
         "The lessons are counted, not understood: tentative, never a rule.",
         _NO_ARGUMENTS,
         {

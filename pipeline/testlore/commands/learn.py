@@ -1,4 +1,4 @@
-"""``testlore learn``: show what several episodes have in common."""
+"""``testlore learn``: show what became of the candidates about one file, symbol or kind of test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from testlore.commands import SHORT_ID, Answer, add_json, respond
 if TYPE_CHECKING:
     import argparse
 
-HELP = "show what episodes have in common: tentative, never a rule"
+    from testlore.memory.lessons import Told
+
+HELP = "show what was rejected and what closed gaps, by file, symbol and kind of test: tentative, never a rule"
 EXAMPLES = ("testlore learn", "testlore learn --json")
 
 
@@ -27,10 +29,16 @@ def _answer(root: str) -> Answer:
     from testlore.memory.lessons import learn
 
     lessons = learn(root)
-    value = {"lessons": [{**one._asdict(), "tentative": True} for one in lessons], "advisoryOnly": True}
+    shown = [{**one._asdict(), "episodes": [told._asdict() for told in one.episodes]} for one in lessons]
+    value = {"lessons": [{**one, "tentative": True} for one in shown], "advisoryOnly": True}
     lines = []
     for one in lessons:
-        episodes = " ".join(name[:SHORT_ID] for name in one.episodes)
-        lines += [f"{one.kind}: {one.text}", f"  episodes: {episodes}"]
+        lines += [one.text, *(_line(told) for told in one.episodes)]
     end = "Tentative: counted, not understood. No lesson is a rule." if lessons else "No lesson yet: nothing recurred."
     return Answer(value, "\n".join([*lines, end]))
+
+
+def _line(told: Told) -> str:
+    """One episode of a lesson, in a line."""
+    why = f" ({', '.join(told.why)})" if told.why else ""
+    return " ".join(f"  {told.id[:SHORT_ID]}  {told.outcome}{why}  {told.title}".splitlines()).rstrip()
