@@ -224,7 +224,7 @@ def test_the_budget_holds_with_explanations(
     ranked = (by_model if model else by_features)(records, " ".join(WORDS), [near for *_, near in memory])
     mode = "external-embedding" if model else "lexical-vector"
     details = {"engine": "ruvector", "mode": mode, "version": "0.1.4", "cache": "reused"}
-    found = to_records(ranked, lambda: NOW, tell_finder=model, explain=True)
+    found = to_records(ranked, ".", lambda: NOW, tell_finder=model, explain=True)
     whole = RecallResult(found, "ruvector", details, (GENERAL_WARNING,))
     answer = cut(whole, max_chars)
     printed = formats.render(answer, "json", max_chars)
@@ -237,7 +237,7 @@ def test_the_budget_holds_with_explanations(
 
 def test_an_explanation_goes_before_the_patterns_do() -> None:
     ranked = by_words([make_episode(1, "zero boundary " * 40)], "zero")
-    [record] = to_records(ranked, lambda: NOW, explain=True)
+    [record] = to_records(ranked, ".", lambda: NOW, explain=True)
     bare = {key: value for key, value in record.items() if key != "explain"}
     whole = RecallResult([record], "deterministic-lexical", None, (GENERAL_WARNING,))
 

@@ -51,7 +51,7 @@ def records(draw: st.DrawFn) -> list[dict[str, Any]]:
             record = {**record, "patterns": [pattern(content, "python")]}
         ranked.append(RankedEpisode(record, draw(st.floats(0, 50))))
     nothing = Provenance("", "", "", "")
-    return to_records(ranked, lambda: nothing)
+    return to_records(ranked, ".", lambda: nothing)
 
 
 details = st.fixed_dictionaries(
@@ -136,7 +136,7 @@ def test_a_reason_fits_too(reason: str, detail: str, max_chars: int) -> None:
 
 def test_a_record_that_does_not_fit_loses_its_patterns_before_it_goes() -> None:
     nothing = Provenance("", "", "", "")
-    [record] = to_records([RankedEpisode(next(r for r in stored() if r["patterns"]), 1.0)], lambda: nothing)
+    [record] = to_records([RankedEpisode(next(r for r in stored() if r["patterns"]), 1.0)], ".", lambda: nothing)
     whole = RecallResult([record], "ruvector", None, (GENERAL_WARNING,))
     size = canonical.utf16_length(canonical.dumps(whole.to_dict())) + 1
     assert cut(whole, size).records == [record]

@@ -13,6 +13,7 @@ from testlore.project.provenance import Provenance, compatibility_reasons
 from testlore.ranking import fusion, tokens
 from testlore.ranking.fusion import RankedEpisode
 from testlore.stages.answer import GENERAL_WARNING, RecallResult, fallback_warning
+from testlore.stages.fit import TodaysFiles, fits
 from testlore.stages.session import Session
 from testlore.stages.validate import Scope
 
@@ -41,13 +42,13 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
             "cache": session.index().cache,
         }
         _check(ranked, scope)
-        records = to_records(ranked, session.provenance, tell_finder=provider.IS_MODEL, explain=explain)
+        records = to_records(ranked, session.root, session.provenance, tell_finder=provider.IS_MODEL, explain=explain)
         return RecallResult(records, "ruvector", details, warnings)
     except Fallback as fallback:
         warnings += fallback_warning(fallback)
     ranked = lexically(session, limit)
     _check(ranked, scope)
-    records = to_records(ranked, session.provenance, explain=explain)
+    records = to_records(ranked, session.root, session.provenance, explain=explain)
     return RecallResult(records, "deterministic-lexical", None, warnings)
 
 
@@ -95,6 +96,7 @@ def lexically(session: Session, limit: int) -> list[RankedEpisode]:
 
 def to_records(
     ranked: Sequence[RankedEpisode],
+    root: str,
     today: Callable[[], Provenance],
     *,
     tell_finder: bool = False,
@@ -103,16 +105,17 @@ def to_records(
     """The records of an answer. Each says whether it still fits the project's sources.
 
     Args:
+        root: the project's folder.
         today: returns the project's provenance; called only if there is a record.
         tell_finder: whether each record says whether words or the model found it.
         explain: whether each record explains its rank.
     """
     if not ranked:
         return []
-    current, now = today(), time.time()
+    current, files, now = today(), TodaysFiles(root), time.time()
     records = []
     for one in ranked:
-        record = _labelled(one.record, one.score, current, now)
+        record = _labelled(one.record, one.score, current, files, now)
         if not one.matched:
             record["matched"] = False
         if tell_finder:
@@ -123,14 +126,14 @@ def to_records(
     return records
 
 
-def _labelled(record: Record, score: float, current: Provenance, now: float) -> dict[str, Any]:
+def _labelled(record: Record, score: float, current: Provenance, files: TodaysFiles, now: float) -> dict[str, Any]:
     reasons = compatibility_reasons(record["provenance"], current)
     return {
         **{key: record[key] for key in ("id", "outcome", "framework")},
         # Copies, since the caller may change the answer, and this process keeps the records.
         **{key: record[key].copy() for key in ("tags", "warnings", "context", "evidence")},
         "historical": True,
-        "sourceCompatible": not reasons,
+        "sourceCompatible": fits(record, reasons, files),
         "compatibilityReasons": reasons,
         "ageDays": max(0, int((now - store.seconds_of(record["createdAt"])) // _DAY)),
         "score": score,
