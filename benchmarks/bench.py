@@ -19,10 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tabulate import tabulate
 from testlore.engines import wheel
 
-from benchmarks import against, commands, crowd, huge, longlived
+from benchmarks import against, commands, crowd, huge, longlived, validation
 from benchmarks.commands import Times
 
 HERE = Path(__file__).resolve().parent
+_VALIDATIONS = 3  # each takes half a minute
 
 
 class Ratio(NamedTuple):
@@ -42,6 +43,8 @@ RATIOS = (
     Ratio("doit, cold build", "doit"),
     Ratio("snapshot of 50,000 files", "git status", 1.5),
     Ratio("second question of a process", "first question of a process", 0.33),
+    Ratio("validate, no baseline", "suite", 3),
+    Ratio("validate, with a baseline", "suite", 1.5),
 )
 
 
@@ -89,6 +92,7 @@ def main() -> None:
         return
     times = commands.measure(arguments.runs, _progress)
     times |= huge.measure(arguments.runs, _progress)
+    times |= validation.measure(min(arguments.runs, _VALIDATIONS), _progress)
     first_and_second, long = longlived.measure(arguments.runs, arguments.questions)
     many = crowd.measure(arguments.soak)
     rows = ratios({**times, **first_and_second})
