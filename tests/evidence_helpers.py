@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from episodes import make_episode
-from testlore import canonical, evidence
+from testlore import canonical, evidence, frameworks
+from testlore.evidence import running
+from testlore.evidence.running import Place, Run
+from testlore.evidence.working_copy import WorkingCopy
 from testlore.memory import store, writer
+from testlore.project import settings
+from testlore.project.snapshot import Scan
 
 CALC = """\
 def clamp(number):
@@ -124,6 +129,25 @@ def defect(path: str = "calc.py", content: str = BROKEN_CALC, name: str = "lower
 
 def stage_and_validate(root: Path, proposed: Json) -> evidence.Validation:
     return evidence.validate(root, evidence.stage(root, proposed))
+
+
+def run_suite(root: Path, folder: Path, *only: str, stop_early: bool = False) -> Run:
+    """Run a project's suite, or some of its test files, in a copy of it."""
+    folder = folder.resolve()
+    configured = settings.parse(settings.read(str(root)))
+    framework = frameworks.of_project(str(root), configured)
+    sources = Scan(str(root), ()).snapshot().files()
+    place = Place(str(root), configured, framework, list(sources), str(folder))
+    copy = WorkingCopy(str(root), str(folder), sources)
+    return running.run(place, "suite", copy.prepare("copy", {}, []), only, stop_early=stop_early)
+
+
+def outcomes(run: Run) -> dict[str, str]:
+    """How the cases of a run ended, by name. Each name has one case."""
+    assert set(run.cases.values()) <= {1}
+    found = {case.name: case.outcome for case in run.cases}
+    assert len(found) == run.count(), run.cases
+    return found
 
 
 def records(root: Path) -> list[Json]:

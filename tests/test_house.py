@@ -28,6 +28,7 @@ CHILD_PROGRAMS = (
     "engines/wheel_worker.py",
     "frameworks/runners/unittest_junit.py",
     "evidence/isolation/sitecustomize.py",
+    "evidence/isolation/testlore_without_coverage.py",
 )
 
 

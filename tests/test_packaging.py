@@ -15,7 +15,10 @@ DATA = {
     "engines/node_worker.cjs",
     "engines/wheel_worker.py",
     "evidence/isolation/sitecustomize.py",
+    "evidence/isolation/testlore_without_coverage.py",
+    "frameworks/runners/jest_properties.cjs",
     "frameworks/runners/unittest_junit.py",
+    "frameworks/runners/vitest_junit.mjs",
     "py.typed",
 }
 
@@ -50,5 +53,6 @@ def test_the_wheel_holds_every_schema(wheel: list[str]) -> None:
 
 
 def test_the_wheel_holds_no_litter(wheel: list[str]) -> None:
-    endings = (".py", ".cjs", ".json", "/py.typed", "/METADATA", "/WHEEL", "/RECORD", "/LICENSE", "/entry_points.txt")
+    code = (".py", ".cjs", ".mjs", ".json", "/py.typed")
+    endings = (*code, "/METADATA", "/WHEEL", "/RECORD", "/LICENSE", "/entry_points.txt")
     assert [name for name in wheel if not name.endswith(endings)] == []

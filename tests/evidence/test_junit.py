@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -164,3 +165,98 @@ def test_every_case_is_counted_once_with_its_worst_mark(cases: list[tuple[str, s
     skipped = sum(marks == {"skipped"} for _, _, marks in cases)
     found = Counter(case.outcome for case in report.cases.elements())
     assert (found["failed"], found["skipped"]) == (failed, skipped)
+
+
+@given(st.lists(st.characters(exclude_characters="\t\n\r"), unique=True, max_size=8))
+def test_names_with_any_characters_are_read_and_stay_distinct(codes: list[str]) -> None:
+    inner = "".join(f"<testcase name={quoteattr(f'a{code}z')} classname='m'/>" for code in codes)
+    report = junit.parse(CASES.format(inner).encode("utf-8", "surrogatepass"), "/nowhere")
+    assert len(report.cases) == report.cases.total() == len(codes)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (b"\x1b[1m", "#x1B[1m"), (b"\x00", "#x00"), (b"&#27;", "#x1B"), (b"&#x1b;", "#x1B"), (b"&#0;", "#x00"),
+        (b"&#xFFFFFFF;", "#xFFFFFFF"), (b"\xef\xbf\xbe", "#xFFFE"), (b"\xed\xa0\x80", "#xED#xA0#x80"),
+        (b"\xff", "#xFF"), (b"&#65;", "A"), (b"\xc3\xa9", "é"), (b"&#233;", "é"),
+    ],
+)  # fmt: skip
+def test_what_xml_forbids_is_read_as_its_number(written: bytes, read: str) -> None:
+    report = junit.parse(
+        b"\xef\xbb\xbf" + CASES.encode().replace(b"{}", b"<testcase name='t%s'/>" % written), "/nowhere"
+    )
+    assert list(report.cases) == [Case(f"t{read}", "", "passed")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1"])
+def test_a_report_in_another_encoding_is_read(encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?>" + CASES.format("<testcase name='é'/>")
+    assert list(junit.parse(text.encode(encoding), "/nowhere").cases) == [Case("é", "", "passed")]
+
+
+def test_a_case_with_an_empty_title_is_a_case() -> None:
+    assert parse("<testcase name='' classname='m'/>") == junit.Report(
+        Counter({Case("m > <anonymous>", "", "passed"): 1}), whole=True
+    )
+
+
+def test_the_last_of_several_attempts_at_one_place_counts() -> None:
+    case = "<testcase name='t' classname='m' file='m.py' line='2'>{}</testcase>"
+    failure, teardown = "<failure message='f'/>", "<error message='failed on teardown with x'/>"
+    for attempts, outcome in (
+        (["", failure], "failed"),
+        ([failure, ""], "passed"),
+        (["", failure, teardown], "failed"),
+        (["<skipped/>", "", "<error message='failed on setup'/>"], "failed"),
+    ):
+        report = parse("".join(map(case.format, attempts)))
+        assert report.cases == Counter({Case("m > t", "", outcome): 1})
+
+
+def test_cases_of_one_name_at_several_places_are_several_cases() -> None:
+    report = parse("".join(f"<testcase name='t' classname='m' file='m.py' line='{line}'/>" for line in (2, 5)))
+    assert report.cases == Counter({Case("m > t", "", "passed"): 2})
+
+
+@pytest.mark.parametrize(
+    ("element", "whole"),
+    [
+        ("<testcase name='{0}/a.test.js' classname='test'><failure message='test failed'/></testcase>", False),
+        ("<testcase name='a.test.js' classname='test'><failure message='test failed'/></testcase>", False),
+        ("<testcase name='{0}/a.test.js' classname='test'/>", True),
+        ("<testsuite name='a.test.js' tests='1'><testcase name='a.test.js' classname='a.test.js'><failure/></testcase>"
+         "</testsuite>", False),
+        ("<testcase name='a.test.js' classname='Test suite failed to run'><error/></testcase>", False),
+    ],
+)  # fmt: skip
+def test_an_element_of_a_test_file_is_no_case(tmp_path: Path, element: str, whole: bool) -> None:
+    (tmp_path / "a.test.js").touch()
+    assert parse(element.format(tmp_path), str(tmp_path)) == junit.Report(Counter(), whole)
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        "<testcase name='a.test.js' classname='test'/>",
+        "<testcase name='package.json' classname='test'><failure message='test failed'/></testcase>",
+        "<testsuite name='a.test.js' tests='2'><testcase name='a.test.js' classname='a.test.js'><failure/></testcase>"
+        "</testsuite>",
+        "<testsuite name='a.test.js' tests='1'><testcase name='a.test.js' classname='a.test.js'/></testsuite>",
+        "<testcase name='Test suite failed to run' classname='a.test.js'/>",
+        "<testcase name='tests/run.sh'/>",
+    ],
+)
+def test_a_case_may_have_the_title_of_a_file(tmp_path: Path, element: str) -> None:
+    (tmp_path / "tests").mkdir()
+    for name in ("a.test.js", "package.json", "tests/run.sh"):
+        (tmp_path / name).touch()
+    report = parse(element, str(tmp_path))
+    assert (report.cases.total(), report.whole) == (1, True)
+
+
+def test_many_cases_are_counted_in_a_time_that_grows_with_their_number() -> None:
+    inner = "".join(f"<testcase name='t{number}' classname='m'/>" for number in range(50_000))
+    begin = time.process_time()
+    assert parse(inner).cases.total() == 50_000
+    assert time.process_time() - begin < 5

@@ -29,18 +29,16 @@ from evidence_helpers import (
     make_project,
     patch,
     pytest_project,
+    run_suite,
     stage_and_validate,
     tree,
     write,
 )
-from testlore import evidence, frameworks
+from testlore import evidence
 from testlore.errors import Refusal
 from testlore.evidence import running
-from testlore.evidence.running import Place, Run
-from testlore.evidence.working_copy import WorkingCopy
+from testlore.evidence.running import Run
 from testlore.memory.lessons import learn
-from testlore.project import settings
-from testlore.project.snapshot import Scan
 
 CUSTOM_RUNNER = """\
 import importlib.util, sys
@@ -64,26 +62,8 @@ sys.exit(failed)
 """
 
 
-def run_suite(root: Path, folder: Path) -> Run:
-    """Run a project's suite in a copy of it."""
-    folder = folder.resolve()
-    configured = settings.parse(settings.read(str(root)))
-    framework = frameworks.of_project(str(root), configured)
-    sources = Scan(str(root), ()).snapshot().files()
-    place = Place(str(root), configured, framework, list(sources), str(folder))
-    copy = WorkingCopy(str(root), str(folder), sources)
-    return running.run(place, "suite", copy.prepare("copy", {}, []))
-
-
 def is_green(run: Run) -> bool:
     return run.complete and run.count("failed") == 0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "runs"
-    place.mkdir()
-    return place
 
 
 def test_pytest_accepts_a_candidate_that_sees_a_held_out_defect(tmp_path: Path) -> None:
@@ -460,23 +440,6 @@ def test_a_path_of_the_original_in_the_environment_leads_to_the_copy(
     monkeypatch.setenv("PYTHONPATH", str(root / "lib"))
     ended = stage_and_validate(root, patch(heldOutDefects=[defect("lib/calc.py")]))
     assert (ended.outcome, ended.details) == ("accepted", [])
-
-
-@pytest.fixture(scope="module")
-def node_packages(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    """The ``node_modules`` of vitest and jest, installed once by npm."""
-    return shared_folder("packages", _install_packages) / "node_modules"
-
-
-def _install_packages(folder: Path) -> None:
-    (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
-    npm = shutil.which("npm")
-    wanted = ["vitest@3", "jest@30", "jest-junit@17"]
-    done = npm and subprocess.run(
-        [npm, "install", "--no-audit", "--no-fund", *wanted], cwd=folder, capture_output=True, text=True
-    )
-    if not done or done.returncode:
-        pytest.skip(f"npm cannot install here: {done.stderr[-300:] if done else 'there is none'}")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import REPOSITORY
@@ -13,6 +15,8 @@ from testlore import frameworks
 from testlore.errors import Refusal
 from testlore.evidence import running
 from testlore.frameworks import (
+    Command,
+    Extent,
     Framework,
     command,
     custom,
@@ -39,15 +43,20 @@ _VITEST: Framework = vitest
 
 EVERY = pytest.mark.parametrize("framework", union.every(), ids=frameworks.NAMES)
 
+VITEST_REPORTER = f"--reporter={REPOSITORY / 'pipeline/testlore/frameworks/runners/vitest_junit.mjs'}"
 FILES = [
     *("calc.py", "package.json", "src/calc.js", "src/calc.test.js", "test/helpers/make.js", "test/x.js"),
     *("tests/conftest.py", "tests/testing.py", "tests/test_calc.py"),
 ]
 
 
-def argv(name: str, runner: tuple[str, ...] = (), files: list[str] = FILES, only: str = "") -> list[str]:
+def argv(name: str, runner: tuple[str, ...] = (), files: list[str] = FILES, **extent: Any) -> list[str]:
+    return build(name, runner, files, **extent).argv
+
+
+def build(name: str, runner: tuple[str, ...] = (), files: list[str] = FILES, **extent: Any) -> Command:
     framework = frameworks.framework(name)
-    return command.build(framework, "/root", runner, "/copy", "/r.xml", files, only).argv
+    return command.build(framework, "/root", runner, "/copy", "/run/r.xml", files, Extent(**extent))
 
 
 def test_the_names_are_those_of_the_schemas() -> None:
@@ -83,14 +92,89 @@ def test_a_framework_is_known_by_the_name_of_its_module(framework: Framework) ->
 
 @EVERY
 def test_a_runner_that_says_where_its_report_goes_is_left_as_it_is(framework: Framework) -> None:
-    assert argv(framework.NAME, ("run", "--xml={junit}", "{files}"), only="tests/test_a.py") == [
-        *("run", "--xml=/r.xml", "tests/test_a.py")
-    ]
+    runner = ("run", "--xml={junit}", "{files}")
+    told = argv(framework.NAME, runner, only=("tests/test_a.py",), stop_early=True, without_coverage=True)
+    assert told == ["run", "--xml=/run/r.xml", file_argument(framework, "tests/test_a.py")]
+
+
+def file_argument(framework: Framework, path: str) -> str:
+    return f"/copy/{path}" if framework is node else path
 
 
 @EVERY
 def test_a_file_that_looks_like_an_option_is_told_with_its_folder(framework: Framework) -> None:
-    assert argv(framework.NAME, ("run", "{junit}", "{files}"), only="-x_test.py")[-1] == "./-x_test.py"
+    assert argv(framework.NAME, ("run", "{junit}", "{files}"), only=("-x_test.py",))[-1] in (
+        *("./-x_test.py", "/copy/-x_test.py"),
+    )
+
+
+@EVERY
+def test_each_of_several_files_is_told(framework: Framework) -> None:
+    told = argv(framework.NAME, ("run", "{junit}", "{files}"), only=("tests/test_a.py", "b.py"))
+    assert told[2:] == [file_argument(framework, path) for path in ("tests/test_a.py", "b.py")]
+
+
+STOPS_EARLY = {"vitest": "--bail=1", "jest": "--bail=1", "playwright": "--max-failures=1", "unittest": "-f"}
+WITHOUT_COVERAGE = {"vitest": "--coverage.enabled=false", "jest": "--coverage=false"}
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("extent", "options", "pytests"),
+    [("stop_early", STOPS_EARLY, "-x"), ("without_coverage", WITHOUT_COVERAGE, "-p testlore_without_coverage")],
+)
+def test_a_run_of_a_part_is_told_so_where_the_framework_can(
+    framework: Framework, extent: str, options: dict[str, str], pytests: str
+) -> None:
+    runner = tuple(framework.default_runner()) or ("run", "{junit}", "{files}")
+    whole, part = build(framework.NAME, runner), build(framework.NAME, runner, FILES, **{extent: True})
+    assert [one for one in part.argv if one not in whole.argv] == [*filter(None, [options.get(framework.NAME)])]
+    assert [one for one in part.argv if one in whole.argv] == whole.argv
+    assert pytests in part.environment["PYTEST_ADDOPTS"]  # a custom runner may start pytest, too
+    assert pytests not in whole.environment["PYTEST_ADDOPTS"]
+
+
+@EVERY
+def test_a_run_that_was_told_to_stop_is_complete_once_it_has_a_failure(framework: Framework) -> None:
+    def coherent(status: int, *, stopped_early: bool) -> bool:
+        return running.is_coherent(framework, status, failed=True, stopped_early=stopped_early)
+
+    assert coherent(1, stopped_early=True)
+    assert not coherent(0, stopped_early=True)
+    assert not coherent(-9, stopped_early=True)
+    # To pytest-xdist, that is an interruption.
+    assert (coherent(2, stopped_early=True), coherent(2, stopped_early=False)) == (True, framework is not _PYTEST)
+
+
+@pytest.mark.parametrize(
+    ("name", "runner", "expected"),
+    [
+        ("vitest", ("vitest", "run", "--bail", "3", "--coverage", "{files}"), ["vitest", "run", "a.test.js"]),
+        ("jest", ("jest", "--bail=3", "--collectCoverage", "{files}"), ["jest", "a.test.js"]),
+        ("playwright", ("playwright", "test", "-x", "{files}"), ["playwright", "test", "a.test.js"]),
+        (
+            "node",
+            ("node", "--test", "--experimental-test-coverage", "--test-coverage-lines=90", "{files}"),
+            ["node", "--test", "/copy/a.test.js"],
+        ),
+    ],
+)
+def test_what_a_runner_says_itself_about_stopping_and_coverage_is_left_out(
+    name: str, runner: tuple[str, ...], expected: list[str]
+) -> None:
+    told = argv(name, runner, only=("a.test.js",), stop_early=True, without_coverage=True)
+    ours = {STOPS_EARLY.get(name), WITHOUT_COVERAGE.get(name), "--ci", "--runTestsByPath"}
+    assert [one for one in told if one not in ours and "report" not in one] == expected
+
+
+def test_a_path_is_told_to_playwright_as_the_expression_that_fits_it() -> None:
+    assert argv("playwright", only=("app/[id]/(a).spec.ts",))[-1] == r"app/\[id\]/\(a\).spec.ts"
+
+
+def test_discovery_of_unittest_is_told_one_file_by_its_name_and_of_several_takes_all() -> None:
+    runner = ("python", "-m", "unittest", "discover", "-s", "tests", "{files}")
+    assert argv("unittest", runner, only=("tests/test_a.py",))[-2:] == ["-p", "test_a.py"]
+    assert argv("unittest", runner, only=("tests/test_a.py", "tests/test_b.py"))[-1] == "tests"
 
 
 @EVERY
@@ -121,13 +205,28 @@ def test_only_pytest_says_by_a_status_above_1_that_it_did_not_run_to_its_end(fra
 @pytest.mark.parametrize(
     ("name", "runner", "expected"),
     [
-        ("pytest", (), [sys.executable, "-m", "pytest", "--junitxml=/r.xml"]),
-        ("pytest", ("tox", "{files}"), ["tox", "--junitxml=/r.xml"]),
-        ("node", (), ["node", "--test", "--test-reporter=junit", "--test-reporter-destination=/r.xml"]),
-        ("vitest", (), ["/root/node_modules/.bin/vitest", "run", "--reporter=junit", "--outputFile=/r.xml"]),
-        ("vitest", ("npx", "vitest"), ["npx", "vitest", "run", "--reporter=junit", "--outputFile=/r.xml"]),
-        ("jest", (), ["/root/node_modules/.bin/jest", "--ci", "--reporters=jest-junit"]),
+        ("pytest", (), [sys.executable, "-m", "pytest", "--junitxml=/run/r.xml"]),
+        ("pytest", ("nox", "{files}"), ["nox", "--junitxml=/run/r.xml"]),
+        (
+            "pytest",
+            ("pytest", "--junitxml=a.xml", "{files}", "--", "a"),
+            ["pytest", "--junitxml=a.xml", "--junitxml=/run/r.xml", "--", "a"],
+        ),
+        ("node", (), ["node", "--test", "--test-reporter=junit", "--test-reporter-destination=/run/r.xml"]),
+        (
+            "node",
+            ("node", "--test-reporter", "dot", "--test", "--test-reporter=lcov", "--test-reporter-destination=a"),
+            [
+                *("node", "--test", "--test-reporter=dot", "--test-reporter-destination=a"),
+                *("--test-reporter=lcov", "--test-reporter-destination=stdout"),
+                *("--test-reporter=junit", "--test-reporter-destination=/run/r.xml"),
+            ],
+        ),
+        ("vitest", (), ["/root/node_modules/.bin/vitest", "run", VITEST_REPORTER]),
+        ("vitest", ("npx", "vitest"), ["npx", "vitest", "run", VITEST_REPORTER]),
+        ("jest", (), ["/root/node_modules/.bin/jest", "--reporters=jest-junit", "--ci"]),
         ("playwright", (), ["/root/node_modules/.bin/playwright", "test", "--reporter=junit"]),
+        ("playwright", ("playwright", "test", "--reporter", "list"), ["playwright", "test", "--reporter=list,junit"]),
     ],
 )
 def test_a_runner_is_made_to_write_a_report(name: str, runner: tuple[str, ...], expected: list[str]) -> None:
@@ -136,7 +235,8 @@ def test_a_runner_is_made_to_write_a_report(name: str, runner: tuple[str, ...], 
 
 def test_unittest_runs_by_a_script_of_ours_and_only_where_that_can_take_its_place() -> None:
     program, script, *rest = argv("unittest", (sys.executable, "-m", "unittest", "-b", "{files}"), files=["test_a.py"])
-    assert (program, Path(script).name, rest) == (sys.executable, "unittest_junit.py", ["/r.xml", "-b", "test_a.py"])
+    assert (program, Path(script).name) == (sys.executable, "unittest_junit.py")
+    assert rest == ["/run/r.xml", "-b", "test_a.py"]
     assert Path(script).is_file()
     with pytest.raises(Refusal, match=r"runner-missing: .*allowed for unittest: -m unittest"):
         argv("unittest", ("make", "unittest"))
@@ -160,9 +260,12 @@ def test_a_custom_runner_must_say_where_its_report_goes(runner: tuple[str, ...])
     ],
 )
 def test_a_runner_is_told_the_tests_that_it_does_not_find(name: str, runner: tuple[str, ...], told: list[str]) -> None:
-    assert [part for part in argv(name, runner) if part in FILES] == told
-    alone = argv(name, runner, only="tests/test_calc.py")
-    assert [part for part in alone if part in FILES] == ["tests/test_calc.py"]
+    assert [one for one in (part.removeprefix("/copy/") for part in argv(name, runner)) if one in FILES] == told
+    if "discover" not in runner or name != "unittest":
+        alone = argv(name, runner, only=("tests/test_calc.py",))
+        assert [one for one in (part.removeprefix("/copy/") for part in alone) if one in FILES] == [
+            "tests/test_calc.py"
+        ]
 
 
 def test_a_program_of_the_sources_is_the_copys_and_an_installed_one_the_originals(tmp_path: Path) -> None:
@@ -170,7 +273,7 @@ def test_a_program_of_the_sources_is_the_copys_and_an_installed_one_the_original
     (copy / "tools").mkdir(parents=True)
     (copy / "tools/run").touch()
     for program, expected in (("tools/run", copy / "tools/run"), (".venv/bin/run", root / ".venv/bin/run")):
-        built = command.build(custom, str(root), (program, "{junit}"), str(copy), "/r.xml", [])
+        built = command.build(custom, str(root), (program, "{junit}"), str(copy), "/run/r.xml", [])
         assert built.argv[0] == str(expected)
 
 
@@ -211,6 +314,7 @@ def test_a_custom_runner_may_start_python_and_javascript() -> None:
         ("PYTEST_ADDOPTS", True), ("PYTEST_XDIST_WORKER", True), ("COV_CORE_SOURCE", True), ("COVERAGE_FILE", True),
         ("JEST_WORKER_ID", True), ("VITEST", True), ("VITEST_POOL_ID", True), ("NODE_TEST_CONTEXT", True),
         ("PYTEST_PLUGINS", False), ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", False), ("PLAYWRIGHT_BROWSERS_PATH", False),
+        ("PYTEST_XDIST_AUTO_NUM_WORKERS", False), ("PYTEST_TIMEOUT", False),
         ("NODE_OPTIONS", False), ("PATH", False),
     ],
 )  # fmt: skip
@@ -219,16 +323,17 @@ def test_what_an_outer_run_says_to_its_children_is_told_from_what_is_meant_for_a
 
 
 def test_the_environment_of_every_run_holds_what_each_framework_needs() -> None:
-    whole = union.environment("/a copy")
-    assert all(one.environment("/a copy").items() <= whole.items() for one in union.every())
-    assert whole["PYTEST_ADDOPTS"].endswith("--rootdir='/a copy'")
+    whole = union.environment("/a copy", "/a run")
+    assert all(one.environment("/a copy", "/a run").items() <= whole.items() for one in union.every())
+    options = shlex.split(whole["PYTEST_ADDOPTS"])
+    assert {"--rootdir=/a copy", "cache_dir=/a run/pytest-cache"} <= set(options)
 
 
 def test_the_words_of_all_reports_hold_in_each() -> None:
     words = union.report_words()
     for framework in union.every():
         assert all(set(own) <= set(all_) for own, all_ in zip(framework.REPORT, words, strict=True))
-    assert "Test suite failed to run" in words.file_names
+    assert "Test suite failed to run" in words.file_classes
 
 
 @pytest.mark.parametrize(

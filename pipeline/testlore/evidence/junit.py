@@ -7,6 +7,7 @@ cannot declare an entity, and nothing is ever expanded or fetched. Size, depth a
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -20,6 +21,11 @@ MAX_PATH_CHARACTERS = 1_024
 
 _MAX_DEPTH = 64
 _CHUNK = 1 << 16
+
+# What XML allows no document to hold, as it is or as a reference.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFERENCE = re.compile("&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
+_ENCODING = re.compile(rb"<\?xml[^>]*?encoding=[\"']([^\"'>]*)")
 
 
 class Case(NamedTuple):
@@ -70,6 +76,8 @@ class _Reader:
         self._open: list[_Element] = []
         self._marks: dict[str, str] = {}
         self._half_open: Counter[tuple[str, str]] = Counter()
+        self._attempts: dict[tuple[str, ...], Case] = {}
+        self._total = 0
         self.cases: Counter[Case] = Counter()
         self.whole = True
         self.seen_root = False
@@ -88,6 +96,10 @@ class _Reader:
             self._marks = {}
         elif tag in ("failure", "error", "skipped") and self._open[-2].tag == "testcase":
             self._marks[tag] = attributes.get("message", "")
+            if attributes.get("type") in self._words.skip_types:
+                self._marks["todo"] = ""
+        elif tag == "property" and (attributes.get("name"), attributes.get("value")) in self._words.skip_properties:
+            self._marks["todo"] = ""
 
     def end(self, _tag: str) -> None:
         """Handle the end of an element."""
@@ -97,13 +109,14 @@ class _Reader:
 
     def _finish(self, attributes: dict[str, str]) -> None:
         classname, title, marks = attributes.get("classname", ""), attributes.get("name", "").strip(), self._marks
-        if not title:  # a test made the framework exit during this case
+        if "name" not in attributes:  # a test made the framework exit during this case
             self.whole = False
             return
+        title = title or "<anonymous>"  # as Node calls it
         if self._is_no_case(classname, title):
             return
-        failed = "failure" in marks or "error" in marks
-        outcome = "failed" if failed else "skipped" if "skipped" in marks else "passed"
+        failed = ("failure" in marks or "error" in marks) and "todo" not in marks
+        outcome = "failed" if failed else "skipped" if "skipped" in marks or "todo" in marks else "passed"
         file = self._file(attributes)
         case = Case(self._name(classname, title, file)[:MAX_NAME_CHARACTERS], file[:MAX_PATH_CHARACTERS], outcome)
         identity = (classname, title)
@@ -114,9 +127,23 @@ class _Reader:
             return
         if "failure" in marks and "error" not in marks:
             self._half_open[identity] += 1
+        self._count(case, (classname, title, attributes.get("file", ""), attributes.get("line", "")))
+
+    def _count(self, case: Case, place: tuple[str, ...]) -> None:
+        # Plugins of pytest that run a failed case again leave an element for each attempt, and the last one counts.
+        # Where a report says the line of a case, as pytest's does, two of one name and place are one case.
+        before = self._attempts.get(place)
+        if before is not None:
+            self.cases[before] -= 1
+            if not self.cases[before]:
+                del self.cases[before]
+        else:
+            self._total += 1
+            if self._total > MAX_CASES:
+                raise InvalidReport(f"more than {MAX_CASES} cases")
         self.cases[case] += 1
-        if self.cases.total() > MAX_CASES:
-            raise InvalidReport(f"more than {MAX_CASES} cases")
+        if place[-1]:
+            self._attempts[place] = case
 
     def _is_no_case(self, classname: str, title: str) -> bool:
         """Whether an element is a file or the framework itself. If that failed, the report is not whole."""
@@ -126,18 +153,32 @@ class _Reader:
         is_no_case = (
             (not classname and any(message in self._words.file_messages for message in messages))
             or (classname, title) in self._words.runner_names
-            or any(name in self._words.file_names for name in (classname, title))
-            or self._relative(title) is not None
+            or classname in self._words.file_classes
+            or self._is_file(classname, title, failed=failed)
         )
         if is_no_case and failed:
             self.whole = False
         return is_no_case
 
+    def _is_file(self, classname: str, title: str, *, failed: bool) -> bool:
+        """Whether an element is a test file by its title. A case may have the title of a file, too."""
+        file = self._relative(title)
+        if file is None:
+            return False
+        if classname in self._words.nameless_classes:  # we name test files by their whole paths there
+            has_broken = self._marks.get("failure") in self._words.file_failures and union.is_test_file(file)
+            return os.path.isabs(title) or has_broken
+        # The class of each case is its file, and a file that could not be loaded has no other element.
+        suite = self._open[-1].attributes
+        return failed and classname == title == suite.get("name") and suite.get("tests") == "1"
+
     def _file(self, attributes: dict[str, str]) -> str:
         """The file of a case: that of its element, or a path among its other names and those of its suites."""
-        named = [attributes.get("file", ""), attributes.get("classname", "")]
+        classname = attributes.get("classname", "")
+        keys = ("file", "filepath") if classname in self._words.nameless_classes else ("file", "filepath", "name")
+        named = [attributes.get("file", ""), classname]
         for suite in reversed(self._open):
-            named += [suite.attributes.get(key, "") for key in ("file", "filepath", "name")]
+            named += [suite.attributes.get(key, "") for key in keys]
         for text in named:
             found = self._relative(text)
             if found is not None:
@@ -169,9 +210,12 @@ class _Reader:
         elif self._relative(classname) is not None:
             classname = ""
         suites = [one.attributes.get("name", "") for one in self._open if one.tag == "testsuite"]
-        if not classname or classname in self._words.nameless_classes:
-            nameless = ("", *self._words.nameless_suites)
-            parts = [*(name for name in suites if name not in nameless and self._relative(name) is None), title]
+        nameless = ("", *self._words.nameless_suites)
+        suites = [name for name in suites if name not in nameless]
+        if classname in self._words.nameless_classes:
+            parts = [*suites, title]
+        elif not classname:
+            parts = [*(name for name in suites if self._relative(name) is None), title]
         else:
             parts = [classname, title]
         return " > ".join(parts).replace(self._root, "")
@@ -191,7 +235,8 @@ def parse(data: bytes, root: str) -> Report:
     if len(data) > MAX_BYTES:
         raise InvalidReport(f"larger than {MAX_BYTES} bytes")
     reader = _Reader(root)
-    parser = expat.ParserCreate(namespace_separator="}")
+    data, encoding = _allowed(data)
+    parser = expat.ParserCreate(encoding, namespace_separator="}")
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = _refuse_doctype
@@ -204,6 +249,34 @@ def parse(data: bytes, root: str) -> Report:
     except (LookupError, ValueError) as error:
         raise error if isinstance(error, InvalidReport) else InvalidReport(f"no XML: {error}") from None
     return Report(reader.cases, reader.whole)
+
+
+def _allowed(data: bytes) -> tuple[bytes, str | None]:
+    """A report without the characters that XML forbids, and its encoding if we changed that.
+
+    Many frameworks write a message or a title as it is, with the escapes of a terminal. Each such character is replaced
+    by its number, as pytest does it, so that names stay distinct.
+    """
+    declared = _ENCODING.match(data.removeprefix(b"\xef\xbb\xbf"))
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        declared and declared[1].lower() not in (b"utf-8", b"utf8", b"ascii")
+    ):
+        return data, None
+    text = data.decode("utf-8-sig", "surrogateescape")  # bytes that are no text become lone surrogates
+    text = _REFERENCE.sub(_plain_reference, _FORBIDDEN.sub(_number, text))
+    return text.encode(), "utf-8"
+
+
+def _number(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"#x{code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code:02X}"
+
+
+def _plain_reference(found: re.Match[str]) -> str:
+    code = int(found[1], 16) if found[1] else int(found[2])
+    if code < 0x110000 and not _FORBIDDEN.match(chr(code)):
+        return found[0]
+    return f"#x{code:02X}"
 
 
 def _refuse_doctype(*_: Any) -> None:

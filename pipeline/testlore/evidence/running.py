@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from testlore.child import Child
 from testlore.evidence import junit
 from testlore.evidence.junit import Case
-from testlore.frameworks import Framework, command, union
+from testlore.frameworks import Extent, Framework, command, union
 from testlore.project import listing
 from testlore.project.settings import Settings
 
@@ -33,12 +33,15 @@ class Run(NamedTuple):
         status: the exit status; ``None`` when the suite was killed or did not start.
         cases: how often each of its cases ran.
         output: the end of what it printed. It is shown to people and never stored.
+        stopped_early: whether it ended at its first failure, as it was told to. Only failed cases are counted then:
+            which others ran, not every framework says.
     """
 
     problem: str
     status: int | None
     cases: Counter[Case]
     output: str = ""
+    stopped_early: bool = False
 
     @property
     def complete(self) -> bool:
@@ -76,13 +79,14 @@ class Place(NamedTuple):
     folder: str
 
 
-def run(place: Place, name: str, copy: str, only: str = "") -> Run:
-    """Run the suite of a copy.
+def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, stop_early: bool = False) -> Run:
+    """Run the suite of a copy. The project's own coverage is only measured when the whole suite runs.
 
     Args:
         name: a name for this run that no other run in the same place has.
         copy: the folder of the copy.
-        only: the one test file to run; empty for the whole suite.
+        only: the test file or files to run; empty for the whole suite.
+        stop_early: whether to stop at the first failure, if the framework can.
 
     Raises:
         Refusal: ``runner-missing``: we do not know how to get a report from the configured runner.
@@ -101,7 +105,9 @@ def run(place: Place, name: str, copy: str, only: str = "") -> Run:
     _write_json(os.path.join(folder, "project.json"), description)
     _write_json(description["sources"], list(place.sources))
     runner, files = place.settings.runner, _files_below(copy)
-    argv, variables = command.build(place.framework, place.root, runner, copy, report, files, only)
+    named = tuple([only] if isinstance(only, str) and only else only)
+    extent = Extent(named, stop_early, without_coverage=bool(named) or stop_early)
+    argv, variables = command.build(place.framework, place.root, runner, copy, report, files, extent)
     environment = {**_environment(folder, temporary, copy), **variables}
     try:
         child = Child(argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
@@ -113,8 +119,11 @@ def run(place: Place, name: str, copy: str, only: str = "") -> Run:
         return Run("timed-out", None, Counter(), output)
     problem, cases = _read_report(report, copy)
     problem = problem or _isolation_problem(place.framework, witness)
-    problem = problem or _status_problem(place.framework, ended.status, cases)
-    return Run(problem, ended.status, cases, output)
+    failed = Counter({case: number for case, number in cases.items() if case.outcome == "failed"})
+    stopped_early = stop_early and bool(failed)
+    if not problem and not is_coherent(place.framework, ended.status, failed=bool(failed), stopped_early=stopped_early):
+        problem = "status-mismatch"
+    return Run(problem, ended.status, failed if stopped_early else cases, output, stopped_early)
 
 
 def _write_json(path: str, value: Any) -> None:
@@ -144,7 +153,6 @@ def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
         "TESTLORE_ISOLATION": _ISOLATION,
         "PYTHONPATH": os.pathsep.join([_ISOLATION, *outer]),
         "PYTHONDONTWRITEBYTECODE": "1",
-        **union.environment(copy),
     }
 
 
@@ -182,16 +190,14 @@ def _isolation_problem(framework: Framework, witness: str) -> str:
     return ""
 
 
-def _status_problem(framework: Framework, status: int | None, cases: Counter[Case]) -> str:
-    failed = any(case.outcome == "failed" for case in cases)
-    return "" if is_coherent(framework, status, failed=failed) else "status-mismatch"
-
-
-def is_coherent(framework: Framework, status: int | None, *, failed: bool) -> bool:
+def is_coherent(framework: Framework, status: int | None, *, failed: bool, stopped_early: bool = False) -> bool:
     """Whether an exit status fits a report: the suite ran to its end, and it is zero exactly when no case failed.
 
     Args:
         status: ``None`` when the suite was killed.
         failed: whether the report has a failed case.
+        stopped_early: whether the suite was told to stop at the first failure, and had one.
     """
-    return status is not None and framework.ran_to_end(status) and (status != 0) == failed
+    if status is None or not framework.ran_to_end(status, stopped_early=stopped_early):
+        return False
+    return (status != 0) == failed

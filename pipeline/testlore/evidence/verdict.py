@@ -133,7 +133,12 @@ def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
 
 def is_complete(framework: Framework, run: Run) -> bool:
     """Whether a run says that it is complete, and its cases and exit status agree."""
-    return run.complete and run.count() > 0 and is_coherent(framework, run.status, failed=run.count("failed") > 0)
+    failed = run.count("failed") > 0
+    return (
+        run.complete
+        and run.count() > 0
+        and is_coherent(framework, run.status, failed=failed, stopped_early=run.stopped_early)
+    )
 
 
 def is_green(framework: Framework, run: Run) -> bool:

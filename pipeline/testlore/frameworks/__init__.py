@@ -42,24 +42,49 @@ class Command(NamedTuple):
     environment: dict[str, str]
 
 
+class Extent(NamedTuple):
+    """How much of a suite a run needs. The default is the whole of it.
+
+    Attributes:
+        only: the paths of the test files to run; none for all of them.
+        stop_early: whether to stop at the first failure.
+        without_coverage: whether to switch off the project's own measurement of coverage, whose limits only a whole run
+            can keep.
+    """
+
+    only: tuple[str, ...] = ()
+    stop_early: bool = False
+    without_coverage: bool = False
+
+
+#: The whole suite.
+WHOLE = Extent()
+
+
 class ReportWords(NamedTuple):
-    """Words by which we recognize the elements of a JUnit report that are no test cases.
+    """Words by which we recognize the elements of a JUnit report that are no test cases, or not what they seem.
 
     Attributes:
         file_messages: messages of errors or skips. An element with such a message and without a class is a test file.
-        file_names: classes or names of elements that are test files.
+        file_classes: classes of elements that are test files.
+        file_failures: messages of failures. An element with such a message and the title of a test file is that file.
         runner_names: (class, name) of elements that are the framework itself.
         teardown_messages: how the messages of errors in a teardown begin. Such an error may be a case's second element.
-        nameless_classes: classes that every case has, so that they say nothing.
+        nameless_classes: classes that every case has, so that they say nothing. The suites around are no files then.
         nameless_suites: suites that hold every case, so that they say nothing.
+        skip_types: types of skips of cases that may fail without making the suite fail.
+        skip_properties: (name, value) of properties of cases that did not run.
     """
 
     file_messages: tuple[str, ...] = ()
-    file_names: tuple[str, ...] = ()
+    file_classes: tuple[str, ...] = ()
+    file_failures: tuple[str, ...] = ()
     runner_names: tuple[tuple[str, str], ...] = ()
     teardown_messages: tuple[str, ...] = ()
     nameless_classes: tuple[str, ...] = ()
     nameless_suites: tuple[str, ...] = ()
+    skip_types: tuple[str, ...] = ()
+    skip_properties: tuple[tuple[str, str], ...] = ()
 
 
 class ProjectFiles:
@@ -126,6 +151,12 @@ class Framework(Protocol):
             Refusal: ``runner-missing``: this runner cannot be made to.
         """
 
+    def limited(self, runner: list[str], extent: Extent) -> list[str]:
+        """The runner with the options for a run of this extent; as it is for what its environment says, or nothing can.
+
+        The files of ``extent.only`` take the place of :data:`FILES` afterwards, if that is still there.
+        """
+
     def file_arguments(self, runner: Sequence[str], files: Sequence[str]) -> list[str]:
         """The test files that the runner needs as arguments for the whole suite; none if it finds them itself.
 
@@ -133,17 +164,30 @@ class Framework(Protocol):
             files: all files of the project.
         """
 
+    def file_argument(self, path: str, copy: str) -> str:
+        """A test file as the runner takes it.
+
+        Args:
+            path: its path in the project.
+            copy: the folder in which the suite runs.
+        """
+
     def is_test_file(self, path: str) -> bool:
         """Whether a path is a test file's."""
 
-    def ran_to_end(self, status: int) -> bool:
-        """Whether a suite with this exit status ran to its end. A negative status is the signal that ended it."""
+    def ran_to_end(self, status: int, *, stopped_early: bool = False) -> bool:
+        """Whether a suite with this exit status ran to its end. A negative status is the signal that ended it.
 
-    def environment(self, copy: str) -> dict[str, str]:
+        Args:
+            stopped_early: whether it was told to stop at the first failure, and had one. That is its end then.
+        """
+
+    def environment(self, copy: str, folder: str, extent: Extent = WHOLE) -> dict[str, str]:
         """The environment variables that its runs need. Every run gets them, since a custom runner may start it.
 
         Args:
             copy: the folder in which the suite runs.
+            folder: a folder of the run's own, outside of the copy.
         """
 
     def is_outer(self, variable: str) -> bool:
@@ -188,3 +232,43 @@ def with_options(runner: Sequence[str], program: str, options: list[str]) -> lis
     named = programs(runner)
     at = named.index(program) + 1 if program in named else len(named)
     return [*runner[:at], *options, *runner[at:]]
+
+
+def with_last_options(runner: Sequence[str], program: str, options: list[str]) -> list[str]:
+    """``runner`` with options after all others of a program, which takes the last of those that are there twice.
+
+    They stand before a ``--`` that ends the program's options.
+    """
+    named = programs(runner)
+    begin = named.index(program) if program in named else len(named)
+    at = next((at for at in range(begin, len(named)) if runner[at] == "--"), len(named))
+    return [*runner[:at], *options, *runner[at:]]
+
+
+def without_options(runner: Sequence[str], *names: str) -> list[str]:
+    """``runner`` without options of these names, which may have a number, or a value after ``=``."""
+    kept: list[str] = []
+    is_out = False
+    for part in runner:
+        is_out = part.partition("=")[0] in names or (is_out and part.isdecimal())
+        kept += [] if is_out else [part]
+    return kept
+
+
+def split_off(runner: Sequence[str], *names: str) -> tuple[dict[str, list[str]], list[str]]:
+    """The values of options that need one, by their names, and ``runner`` without those options."""
+    values: dict[str, list[str]] = {name: [] for name in names}
+    rest: list[str] = []
+    parts = iter(runner)
+    for part in parts:
+        name, is_set, value = part.partition("=")
+        if name in values:
+            values[name].append(value if is_set else next(parts, ""))
+        else:
+            rest.append(part)
+    return values, rest
+
+
+def plain_argument(path: str, _copy: str) -> str:
+    """A path that no program reads as an option."""
+    return f"./{path}" if path.startswith("-") else path

@@ -5,37 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from testlore.frameworks import FILES, JUNIT, Command, Framework
+from testlore.frameworks import FILES, JUNIT, WHOLE, Command, Extent, Framework, union
 
 
 def build(
-    framework: Framework, root: str, runner: Sequence[str], copy: str, report: str, files: Sequence[str], only: str = ""
+    framework: Framework,
+    root: str,
+    runner: Sequence[str],
+    copy: str,
+    report: str,
+    files: Sequence[str],
+    extent: Extent = WHOLE,
 ) -> Command:
-    """The command that runs a suite.
+    """The command that runs a suite, or a part of it.
 
     Args:
         root: the original project. It holds programs that are not among the sources, such as those in ``.venv``.
         runner: as configured; empty for the framework's default runner.
         copy: the folder in which the suite runs.
-        report: the path of the JUnit XML, outside of the copy.
+        report: the path of the JUnit XML, in a folder of the run's own, outside of the copy.
         files: all files of the copy. A runner that does not find the tests itself gets those that are tests.
-        only: the one test file to run; empty for the whole suite.
+        extent: which tests to run, and when to stop. Of a runner that says itself where its report goes, we know no
+            option; so it gets the files and the environment alone.
 
     Raises:
         Refusal: ``runner-missing``: we do not know how to get a report from this runner.
     """
     parts = list(runner) or framework.default_runner()
-    environment: dict[str, str] = {}
+    environment = union.environment(copy, os.path.dirname(report), extent)
     if not any(JUNIT in part for part in parts):
-        parts, environment = framework.with_report(parts, report)
-    named = [only] if only else framework.file_arguments(parts, files)
-    named = [f"./{path}" if path.startswith("-") else path for path in named]  # so that no path is read as an option
+        parts, variables = framework.with_report(framework.limited(parts, extent), report)
+        environment |= variables
+    named = extent.only or framework.file_arguments(parts, files)
+    named = [framework.file_argument(path, copy) for path in named]
     argv: list[str] = []
     for part in parts:
         if part == FILES:
             argv += named
         elif FILES in part:
-            argv.append(part.replace(FILES, " ".join(named)))
+            argv.append(part.replace(JUNIT, report).replace(FILES, " ".join(named)))
         else:
             argv.append(part.replace(JUNIT, report))
     argv[0] = _program(root, copy, argv[0])

@@ -6,7 +6,18 @@ import re
 from collections.abc import Sequence
 
 from testlore.errors import Refusal
-from testlore.frameworks import FILES, JUNIT, Command, ProjectFiles, ReportWords, javascript, python
+from testlore.frameworks import (
+    FILES,
+    JUNIT,
+    WHOLE,
+    Command,
+    Extent,
+    ProjectFiles,
+    ReportWords,
+    javascript,
+    plain_argument,
+    python,
+)
 
 NAME = "custom"
 IS_PYTHON = False
@@ -14,6 +25,8 @@ TOOL_FILES: tuple[str, ...] = (*javascript.TOOL_FILES, *python.TOOL_FILES)
 TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
 PROTECTED: tuple[str, ...] = ()
 REPORT = ReportWords()
+
+file_argument = plain_argument
 
 
 def runs(runner: Sequence[str]) -> bool:
@@ -49,6 +62,11 @@ def with_report(runner: list[str], report: str) -> Command:
     )
 
 
+def limited(runner: list[str], extent: Extent) -> list[str]:
+    """The runner as it is: we know none of its options."""
+    return runner
+
+
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """Every test file of any framework; none for a runner with ``discover``, which finds them itself."""
     from testlore.frameworks import union
@@ -64,12 +82,12 @@ def is_test_file(path: str) -> bool:
     return languages.is_code(path) and re.search(words, path) is not None
 
 
-def ran_to_end(status: int) -> bool:
+def ran_to_end(status: int, *, stopped_early: bool = False) -> bool:
     """Whether the suite was not ended by a signal."""
     return status >= 0
 
 
-def environment(copy: str) -> dict[str, str]:
+def environment(copy: str, folder: str, extent: Extent = WHOLE) -> dict[str, str]:
     """The variables that runs need: none are known."""
     return {}
 

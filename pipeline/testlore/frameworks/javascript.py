@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from testlore.frameworks import ProjectFiles
+    from testlore.frameworks import Extent, ProjectFiles
 
 #: Files that decide how JavaScript tests run.
 TOOL_FILES: tuple[str, ...] = (
@@ -50,11 +50,11 @@ def is_test_file(path: str) -> bool:
     return in_tests and is_script and ".d." not in name and ".config." not in name
 
 
-def ran_to_end(status: int) -> bool:
+def ran_to_end(status: int, *, stopped_early: bool = False) -> bool:
     """Whether the suite was not ended by a signal."""
     return status >= 0
 
 
-def environment(copy: str) -> dict[str, str]:
+def environment(copy: str, folder: str, extent: Extent | None = None) -> dict[str, str]:
     """The variables that runs need: none."""
     return {}

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from testlore.frameworks import FILES, Command, ProjectFiles, ReportWords, javascript, programs, with_options
+from testlore.frameworks import (
+    FILES,
+    Command,
+    Extent,
+    ProjectFiles,
+    ReportWords,
+    javascript,
+    plain_argument,
+    programs,
+    split_off,
+    with_options,
+    without_options,
+)
 
 NAME = "playwright"
 IS_PYTHON = False
@@ -36,8 +49,23 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with its JUnit reporter, which reads the report's path from the environment."""
-    return Command(with_options(runner, "test", ["--reporter=junit"]), {"PLAYWRIGHT_JUNIT_OUTPUT_NAME": report})
+    """The runner with its JUnit reporter beside its own; it reads the report's path from the environment."""
+    values, rest = split_off(runner, "--reporter")
+    reporters = ",".join([*values["--reporter"], "junit"])
+    argv = with_options(rest, "test", [f"--reporter={reporters}"])
+    return Command(argv, {"PLAYWRIGHT_JUNIT_OUTPUT_NAME": report, "PLAYWRIGHT_JUNIT_OUTPUT_FILE": report})
+
+
+def limited(runner: list[str], extent: Extent) -> list[str]:
+    """The runner with Playwright's options. It has no coverage of its own."""
+    if not extent.stop_early:
+        return runner
+    return with_options(without_options(runner, "-x", "--max-failures"), "test", ["--max-failures=1"])
+
+
+def file_argument(path: str, copy: str) -> str:
+    """A regular expression that fits the path."""
+    return re.sub(r"[$()*+?\[\]\\^{|}]", r"\\\g<0>", plain_argument(path, copy))
 
 
 def is_outer(variable: str) -> bool:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from testlore.frameworks import FILES, Command, ProjectFiles, ReportWords, programs, python, with_options
+from testlore.frameworks import (
+    FILES,
+    WHOLE,
+    Command,
+    Extent,
+    ProjectFiles,
+    ReportWords,
+    plain_argument,
+    programs,
+    python,
+    with_last_options,
+)
 
 NAME = "pytest"
 IS_PYTHON = True
@@ -20,10 +31,19 @@ REPORT = ReportWords(
     nameless_suites=("pytest",),
 )
 
-_MEANT_FOR_ALL = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # a user sets these for every run
+# A user sets these for every run.
+_MEANT_FOR_ALL = (
+    *("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"),
+    *("PYTEST_XDIST_AUTO_NUM_WORKERS", "PYTEST_TIMEOUT"),
+)
+
+#: A plugin of ours, on the search path of every run. It passes ``--no-cov`` on if there is pytest-cov to take it:
+#: pytest refuses options that it does not know.
+WITHOUT_COVERAGE = "testlore_without_coverage"
 
 program = python.program
 is_test_file = python.is_test_file
+file_argument = plain_argument
 
 
 def runs(runner: Sequence[str]) -> bool:
@@ -44,8 +64,13 @@ def default_runner() -> list[str]:
 
 
 def with_report(runner: list[str], report: str) -> Command:
-    """The runner with ``--junitxml``."""
-    return Command(with_options(runner, "pytest", [f"--junitxml={report}"]), {})
+    """The runner with ``--junitxml``, after one that it may have for itself: pytest writes to the last one."""
+    return Command(with_last_options(runner, "pytest", [f"--junitxml={report}"]), {})
+
+
+def limited(runner: list[str], extent: Extent) -> list[str]:
+    """The runner as it is: its environment says the rest."""
+    return runner
 
 
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
@@ -53,17 +78,24 @@ def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     return []
 
 
-def ran_to_end(status: int) -> bool:
-    """Whether pytest ran every test. Above 1 it was interrupted, was called wrongly, or broke."""
-    return status in (0, 1)
+def ran_to_end(status: int, *, stopped_early: bool = False) -> bool:
+    """Whether pytest ran every test. Above 1 it was interrupted, was called wrongly, or broke.
+
+    With pytest-xdist, to stop at the first failure is to be interrupted.
+    """
+    return status in ((0, 1, 2) if stopped_early else (0, 1))
 
 
-def environment(copy: str) -> dict[str, str]:
-    """Options for every pytest of a run: it writes no cache, and its report names the file of each case."""
+def environment(copy: str, folder: str, extent: Extent = WHOLE) -> dict[str, str]:
+    """Options for every pytest of a run: its cache is the run's own, and its report names the file of each case."""
+    import os
     import shlex
 
     # Only pytest's older kind of report names files.
-    return {"PYTEST_ADDOPTS": f"-p no:cacheprovider -o junit_family=xunit1 --rootdir={shlex.quote(copy)}"}
+    options = ["-o", f"cache_dir={os.path.join(folder, 'pytest-cache')}", "-o", "junit_family=xunit1"]
+    options += ["-x"] if extent.stop_early else []
+    options += ["-p", WITHOUT_COVERAGE] if extent.without_coverage else []
+    return {"PYTEST_ADDOPTS": shlex.join([*options, f"--rootdir={copy}"])}
 
 
 def is_outer(variable: str) -> bool:

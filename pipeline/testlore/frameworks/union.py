@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import chain
 
-from testlore.frameworks import NAMES, UNKNOWN, Framework, ReportWords, framework
+from testlore.frameworks import NAMES, UNKNOWN, WHOLE, Extent, Framework, ReportWords, framework
 
 
 def every() -> tuple[Framework, ...]:
@@ -31,13 +31,14 @@ def report_words() -> ReportWords:
     return ReportWords(*(tuple(chain(*words)) for words in zip(*(one.REPORT for one in every()), strict=True)))
 
 
-def environment(copy: str) -> dict[str, str]:
+def environment(copy: str, folder: str, extent: Extent = WHOLE) -> dict[str, str]:
     """The environment variables that a run needs.
 
     Args:
         copy: the folder in which the suite runs.
+        folder: a folder of the run's own, outside of the copy.
     """
-    return {name: value for one in every() for name, value in one.environment(copy).items()}
+    return {name: value for one in every() for name, value in one.environment(copy, folder, extent).items()}
 
 
 def is_outer(variable: str) -> bool:

@@ -8,7 +8,18 @@ import sys
 from collections.abc import Sequence
 
 from testlore.errors import Refusal
-from testlore.frameworks import FILES, JUNIT, Command, ProjectFiles, ReportWords, programs, python
+from testlore.frameworks import (
+    FILES,
+    JUNIT,
+    WHOLE,
+    Command,
+    Extent,
+    ProjectFiles,
+    ReportWords,
+    plain_argument,
+    programs,
+    python,
+)
 
 NAME = "unittest"
 IS_PYTHON = True
@@ -22,6 +33,7 @@ _RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runners", "u
 program = python.program
 is_test_file = python.is_test_file
 is_outer = python.is_outer
+file_argument = plain_argument
 
 
 def runs(runner: Sequence[str]) -> bool:
@@ -51,6 +63,15 @@ def with_report(runner: list[str], report: str) -> Command:
     return Command([*runner[:at], _RUNNER, report, *runner[at + 2 :]], {})
 
 
+def limited(runner: list[str], extent: Extent) -> list[str]:
+    """The runner with ``-f`` to stop early. Its discovery takes no files, so it is told the name of the one file."""
+    if "discover" in runner and extent.only:
+        names = {path.rpartition("/")[2] for path in extent.only}
+        pattern = ["-p", *names] if len(names) == 1 else []  # it takes one pattern; else all tests run
+        runner = [*(part for part in runner if part != FILES), *pattern]
+    return [*runner, "-f"] if extent.stop_early else runner
+
+
 def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     """The files that unittest's discovery would find, and other tests by name; none for a runner with ``discover``."""
     if "discover" in runner:
@@ -58,11 +79,11 @@ def file_arguments(runner: Sequence[str], files: Sequence[str]) -> list[str]:
     return [path for path in files if re.search(r"(^|/)test[^/]*\.py$", path) or is_test_file(path)]
 
 
-def ran_to_end(status: int) -> bool:
+def ran_to_end(status: int, *, stopped_early: bool = False) -> bool:
     """Whether the suite was not ended by a signal."""
     return status >= 0
 
 
-def environment(copy: str) -> dict[str, str]:
+def environment(copy: str, folder: str, extent: Extent = WHOLE) -> dict[str, str]:
     """The variables that runs need: none."""
     return {}

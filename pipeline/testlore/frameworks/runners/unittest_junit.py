@@ -21,10 +21,17 @@ class _Result(unittest.TextTestResult):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.cases: list[list[Any]] = []
+        self._parts: set[str] = set()  # how the subtests of the test that runs now ended
 
     def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802
         super().startTest(test)
         self.cases.append([test, "", ""])
+        self._parts.clear()
+
+    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+        super().stopTest(test)
+        if self._parts == {"skipped"}:  # a test of which only some parts are skipped has run
+            self._mark(test, "skipped", "skipped")
 
     def addFailure(self, test: unittest.TestCase, err: Any) -> None:  # noqa: N802
         super().addFailure(test, err)
@@ -36,12 +43,16 @@ class _Result(unittest.TextTestResult):
 
     def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Any) -> None:  # noqa: N802
         super().addSubTest(test, subtest, err)
+        self._parts.add("ran")
         if err is not None:
             self._mark(test, "failure", "subtest")
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802
         super().addSkip(test, reason)
-        self._mark(test, "skipped", "skipped")
+        if hasattr(test, "test_case"):  # a subtest, which has no name of its own
+            self._parts.add("skipped")
+        else:
+            self._mark(test, "skipped", "skipped")
 
     def addExpectedFailure(self, test: unittest.TestCase, err: Any) -> None:  # noqa: N802
         super().addExpectedFailure(test, err)
@@ -57,6 +68,12 @@ class _Result(unittest.TextTestResult):
             self.cases.append([test, "", ""])
         if self.cases[-1][1] in ("", "skipped"):
             self.cases[-1][1:] = [mark, message]
+
+
+class _Runner(unittest.TextTestRunner):
+    """unittest gives the options, such as ``--failfast``, to a class alone; with an object it ignores them."""
+
+    resultclass = _Result
 
 
 def _is_load_failure(test: Any) -> bool:
@@ -92,8 +109,7 @@ def main() -> int:
     """Run unittest, write the report, and return the exit status: 0 when all tests passed, else 1."""
     report, arguments = sys.argv[1], sys.argv[2:]
     sys.path[0] = os.getcwd()  # as with `python -m unittest`
-    runner = unittest.TextTestRunner(resultclass=_Result)
-    program = unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=runner, exit=False)
+    program = unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=_Runner, exit=False)
     result = program.result
     assert isinstance(result, _Result)
     _write(report, result.cases)
