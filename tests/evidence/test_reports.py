@@ -300,3 +300,18 @@ def test_unittest_runs_a_part_and_stops_early(tmp_path: Path, folder: Path, disc
         make_project(tmp_path / "shop", files, {"runner": runner}), folder, "tests/test_b.py", stop_early=True
     )
     assert (ran.problem, ran.stopped_early, outcomes(ran)) == ("", True, {"Case > test_a": "failed"}), ran.output
+
+
+@pytest.mark.parametrize("runner", [["uv", "run", "--no-sync", "pytest"], ["poetry", "run", "python", "-m", "pytest"]])
+def test_a_runner_with_a_manager_runs_in_the_projects_own_environment(
+    tmp_path: Path, folder: Path, runner: list[str]
+) -> None:
+    root = pytest_project(tmp_path / "shop", {"test_a.py": "def test_a(): pass\n"}, runner=[*runner, "{files}"])
+    programs = root / ".venv/bin"
+    programs.mkdir(parents=True)
+    for name, options in (("python", ""), ("pytest", "-m pytest ")):
+        (programs / name).write_text(f'#!/bin/sh\necho OWN {name} >&2\nexec {sys.executable} {options}"$@"\n')
+        os.chmod(programs / name, 0o755)
+    ran = run_suite(root, folder)
+    assert (ran.problem, outcomes(ran)) == ("", {"test_a": "passed"})
+    assert f"OWN {runner[3] if runner[0] == 'uv' else 'python'}" in ran.output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from testlore.frameworks import FILES, JUNIT, WHOLE, Command, Extent, Framework, union
+from testlore.frameworks import FILES, JUNIT, WHOLE, Command, Extent, Framework, managers, union
 
 
 def build(
@@ -29,9 +29,10 @@ def build(
             option; so it gets the files and the environment alone.
 
     Raises:
-        Refusal: ``runner-missing``: we do not know how to get a report from this runner.
+        Refusal: ``runner-missing``: we do not know how to get a report from this runner, or it would make an
+            environment of its own.
     """
-    parts = list(runner) or framework.default_runner()
+    parts = managers.unmanaged(root, runner) or framework.default_runner()
     environment = union.environment(copy, os.path.dirname(report), extent)
     if not any(JUNIT in part for part in parts):
         parts, variables = framework.with_report(framework.limited(parts, extent), report)
