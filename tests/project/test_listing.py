@@ -260,3 +260,16 @@ def test_a_plain_repository_costs_no_git_process_more(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     snapshot.Scan(str(root), (), Cache(str(root))).snapshot()
     assert len((tmp_path / "asked").read_text().splitlines()) == processes
+
+
+@pytest.mark.parametrize(
+    ("path", "content"), [(".gitignore", "new.py\n"), (".git/info/exclude", "new.py\n"), ("env/pyvenv.cfg", "")]
+)
+def test_a_file_that_is_left_out_from_now_on_is_no_source_though_it_is_still_there(
+    tmp_path: Path, path: str, content: str
+) -> None:
+    root = repository(tmp_path, "a.py", ".gitignore")
+    write(root, "env/new.py")
+    assert "env/new.py" in sources(root)
+    (root / path).write_text(content)
+    assert "env/new.py" not in sources(root)

@@ -236,6 +236,10 @@ class Edits(RuleBasedStateMachine):
             for command in commands:
                 subprocess.run(["git", *IDENTITY, *command], cwd=self.root, check=False, capture_output=True)
 
+    @rule(more=st.sampled_from(["", "new.py\n", "folder/\n"]))
+    def ignore(self, more: str) -> None:
+        (self.root / ".gitignore").write_text(f"*.tmp\n{more}")
+
     @rule()
     def wait(self) -> None:
         """Let what was racily clean settle, as waiting for two seconds would."""
@@ -272,7 +276,7 @@ def _compare_with_the_index_from_the_first_file() -> Iterator[None]:
         yield
 
 
-few = settings(max_examples=25, stateful_step_count=12, deadline=None)
+few = settings(max_examples=20, stateful_step_count=12, deadline=None)
 TestEdits = Edits.TestCase
 TestEdits.settings = few
 TestEditsWithoutGit = EditsWithoutGit.TestCase

@@ -66,6 +66,9 @@ class Entry(NamedTuple):
     digest: str
 
 
+_NOTHING = Entry("", "")
+
+
 class Snapshot(NamedTuple):
     """The source files of a project.
 
@@ -140,34 +143,38 @@ class Scan:
     def _since_last(self) -> Snapshot | None:
         """The last snapshot, updated; ``None`` when its body is lost."""
         watched = {path: Entry(*entry) for path, entry in self._head["watched"].items()}
-        suspects = self._suspects(self._head["submodules"]) | set(self._head["unwatched"])
+        changed, loose = self._suspects(self._head["submodules"])
+        suspects = {*changed, *loose, *self._head["unwatched"]}
         entries = {path: self._entry(path, watched.get(path)) for path in suspects | set(watched)}
+        # What git no longer names is ignored now, or left out; it may still be there.
+        entries.update((path, _NOTHING) for path in self._head["loose"] if path not in loose)
         same = entries.keys() == watched.keys() and all(
             watched[path].digest == entries[path].digest for path in entries
         )
         if same:
-            self._keep_head(watched=_to_watch(entries, suspects))
+            self._keep_head(watched=_to_watch(entries, suspects), loose=sorted(loose))
             return self._result()
-        body = self._body()
+        body, self._head["loose"] = self._body(), sorted(loose)
         return self._finish({**body, **entries}, suspects) if body else None
 
-    def _suspects(self, submodules: list[str]) -> set[str]:
-        """The files whose state git calls changed, those that it does not track, and those of submodules."""
+    def _suspects(self, submodules: list[str]) -> tuple[set[str], set[str]]:
+        """The files whose state git calls changed; and those that its index has not: untracked, or of submodules."""
         changed = listing.changed(self._root, self._question(listing.CHANGED))
-        changed |= listing.untracked(self._root, self._question(listing.UNTRACKED))
-        return changed.union(listing.in_submodules(self._root, submodules))
+        loose = listing.untracked(self._root, self._question(listing.UNTRACKED))
+        return changed, loose.union(listing.in_submodules(self._root, submodules))
 
     def _anew(self) -> Snapshot:
         """A snapshot for which we look at the state of every file."""
         listed, submodules = listing.everything(self._root, self._question(listing.LIST))
         suspects: set[str] = set()
-        self._index, self._head["unwatched"], self._head["submodules"] = "", [], submodules
+        self._index = ""
+        self._head.update(unwatched=[], loose=[], submodules=submodules)
         if len(listed) > _LARGE and self._keeper is not None:
             # Ask git before any file is read, so that a change made meanwhile is seen next time.
             self._index = listing.index(self._root)
-            suspects, unwatched = self._suspects(submodules), listing.unwatched(self._root)
-            self._head["unwatched"] = sorted(unwatched)
-            suspects |= unwatched
+            (changed, loose), unwatched = self._suspects(submodules), listing.unwatched(self._root)
+            self._head.update(unwatched=sorted(unwatched), loose=sorted(loose))
+            suspects = changed | loose | unwatched
         body = self._body()
         entries = {path: self._entry(path, body.get(path)) for path in listed}
         return self._finish(entries, suspects, body)
@@ -178,7 +185,7 @@ class Scan:
         try:
             found = os.lstat(absolute)
             if not stat.S_ISREG(found.st_mode):
-                return Entry("", "")
+                return _NOTHING
             state = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino} {found.st_mode}"
             if known is not None and known.state == state:
                 return known
@@ -186,7 +193,7 @@ class Scan:
             with open(absolute, "rb") as file:
                 digest = canonical.digest(file.read())
         except OSError:
-            return Entry("", "")
+            return _NOTHING
         racy = max(found.st_mtime_ns, found.st_ctime_ns) > self._begun - _RACY_NS
         return Entry(_RACY if racy else state, digest)
 
@@ -196,6 +203,7 @@ class Scan:
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
+        compares = bool(self._index) and len(watched) <= _MOST_WATCHED
         if len(ordered) < _SMALL:
             self._keeper = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
@@ -206,8 +214,9 @@ class Scan:
             code=digests.of("sources") if self._keeper is not None else "",
             body=canonical.digest(lines),
             digest=digest,
-            index=self._index if len(watched) <= _MOST_WATCHED else "",
-            watched=watched if self._index and len(watched) <= _MOST_WATCHED else {},
+            index=self._index if compares else "",
+            watched=watched if compares else {},
+            loose=self._head["loose"] if compares else [],
             asked=sorted(self._tools),
             tools={path: files[path] for path in files if path in self._tools},
             derived=self._head.get("derived", {}) if self._head.get("digest") == digest else {},
