@@ -119,7 +119,7 @@ def test_other_rules_for_sources_make_a_kept_snapshot_anew(project: Project, pac
 
     before = source_hash()
     assert source_hash() == before
-    change(package, "project/listing.py", '".git node_modules ', '".git src node_modules ')
+    change(package, "project/listing.py", '".git", ".tddswarm"', '".git", ".tddswarm", "src"')
     assert source_hash() != before
 
 

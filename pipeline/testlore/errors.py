@@ -62,6 +62,7 @@ REFUSALS = {
     "runner-missing": Meaning(2, "Set runner in tddswarm.config.json to the command that runs your tests."),
     "program-untrusted": Meaning(2, "Run `testlore trust`, if the named program may be started on this machine."),
     "state-unwritable": Meaning(1, "Make the named folder writable for you alone, and free some disk space."),
+    "sources-unknown": Meaning(2, "Run `git status` in the project's folder, and mend what it says."),
     "candidate-unknown": Meaning(2, "See `testlore candidates` for the ids of what is staged."),
     "call-invalid": Meaning(2, "Correct the named argument."),
     "agent-missing": Meaning(2, "Set agent in tddswarm.config.json to the command of your worker."),

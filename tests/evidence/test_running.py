@@ -288,7 +288,7 @@ def test_pytest_leaves_no_cache_and_no_bytecode_in_the_copy(tmp_path: Path, fold
     root = pytest_project(tmp_path / "shop")
     before = {path for path in tree(root) if not path.startswith(".git/")}
     assert is_green(run_suite(root, folder))
-    assert tree(folder / "copy").keys() == before
+    assert tree(folder / "copy/shop").keys() == before
 
 
 def test_a_flood_of_output_does_not_stop_a_run(tmp_path: Path, folder: Path) -> None:

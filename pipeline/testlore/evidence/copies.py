@@ -1,11 +1,10 @@
-"""How a project is copied: its sources, byte for byte, and links to its installed Node packages.
+"""How a project's sources are copied, byte for byte. What is installed beside them is the matter of ``installed``.
 
 Files that a run writes go into the copy and not into the project. A copy is no sandbox: tests are trusted code.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
@@ -13,8 +12,7 @@ import stat
 from typing import BinaryIO, NamedTuple
 
 from testlore.evidence import room
-from testlore.frameworks.javascript import PACKAGE_CACHES, PACKAGES
-from testlore.project import listing
+from testlore.project import listing, temporary
 
 _CHUNK = 1 << 20
 
@@ -33,7 +31,7 @@ def pristine(root: str, target: str) -> dict[str, File]:
         The copied files by path. They are those of the snapshot unless the sources have changed.
 
     Raises:
-        Refusal: ``no-room``, ``copy-unwritable``.
+        Refusal: ``no-room``, ``copy-unwritable``, ``sources-unknown``.
     """
     files: dict[str, File] = {}
     links = []
@@ -52,8 +50,7 @@ def pristine(root: str, target: str) -> dict[str, File]:
             _copy_link(root, target, path)
     except OSError as error:
         done, total = sum(file.size for file in files.values()), room.size(root, paths)
-        where = os.path.dirname(os.path.dirname(target))
-        raise room.refusal(error, where, f"{done} of the sources' {total} bytes were copied") from None
+        raise room.refusal(error, temporary.place(), f"{done} of the sources' {total} bytes were copied") from None
     return files
 
 
@@ -116,33 +113,3 @@ def _copy_link(root: str, target: str, path: str) -> None:
         place = os.path.join(target, path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         os.symlink(text, place)
-
-
-def link_node_packages(root: str, target: str) -> None:
-    """Link each installed package of the original into a copy.
-
-    In a workspace a package may itself be a link into the project's sources. It becomes a link into the copy. The
-    folder that holds the links belongs to the copy, so a cache that a runner keeps in it is removed with the copy.
-    """
-    for folder, names, _ in os.walk(target):
-        names[:] = [name for name in names if name != PACKAGES]
-        installed = os.path.join(root, os.path.relpath(folder, target), PACKAGES)
-        if os.path.isdir(installed):
-            _link_entries(os.path.realpath(root), target, installed, os.path.join(folder, PACKAGES))
-
-
-def _link_entries(root: str, target: str, installed: str, place: str) -> None:
-    os.makedirs(place, exist_ok=True)
-    for entry in os.scandir(installed):
-        link = os.path.join(place, entry.name)
-        if entry.name in PACKAGE_CACHES:
-            continue
-        if entry.name.startswith("@") and entry.is_dir():
-            _link_entries(root, target, entry.path, link)
-            continue
-        real = os.path.realpath(entry.path)
-        below = os.path.relpath(real, root)
-        if not below.startswith("..") and PACKAGES not in below.split(os.sep):
-            real = os.path.join(target, below)
-        with contextlib.suppress(FileExistsError):
-            os.symlink(real, link)

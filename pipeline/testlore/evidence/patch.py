@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Container
 from typing import Any
 
 from testlore import canonical, schemas
@@ -13,9 +14,8 @@ from testlore.project import listing, safe_files
 
 MAX_CONTENT_BYTES = 512 << 10
 
-#: Folders that a patch may never change, at any depth: they are never part of a project's sources.
+#: Folders in which a patch may only change what is a source already, at any depth: a new file would be none there.
 _FORBIDDEN = listing.IGNORED_FOLDERS | frozenset(["site-packages"])
-_ENVIRONMENT_MARK = "pyvenv.cfg"
 
 #: Names of files that a patch may change only if it says so. Those of the test frameworks come on top.
 _PROTECTED = frozenset("tddswarm.config.json tddswarm.requirements.md .gitignore .gitattributes .gitmodules".split())
@@ -42,7 +42,7 @@ def check(root: str, patch: Any, files: dict[str, str]) -> dict[str, Any]:
         check_content(f"files[{position}]", file["content"])
     for key, paths in (("files", [file["path"] for file in whole["files"]]), ("delete", whole["delete"])):
         for position, path in enumerate(paths):
-            check_path(root, f"{key}[{position}]", path)
+            check_path(root, f"{key}[{position}]", path, files)
             if is_protected(path) and path not in whole["allowProtectedPaths"]:
                 raise Refusal(
                     "path-protected",
@@ -83,8 +83,11 @@ def check_content(where: str, content: str, most: int = MAX_CONTENT_BYTES) -> No
         raise Refusal("patch-invalid", f"{where}.content is {size} bytes long; allowed: at most {most} bytes of UTF-8")
 
 
-def check_path(root: str, where: str, path: str) -> None:
-    """Refuse a path that is not safe, lies in a folder that never holds sources, or looks like an option.
+def check_path(root: str, where: str, path: str, files: Container[str] = ()) -> None:
+    """Refuse a path that is not safe, lies in a folder that holds no sources, or looks like an option.
+
+    Args:
+        files: the project's source files, which may lie anywhere.
 
     Raises:
         Refusal: ``path-refused``.
@@ -97,12 +100,14 @@ def check_path(root: str, where: str, path: str) -> None:
         raise Refusal("path-refused", f"{where}: {why}; allowed: a plain relative path without links") from None
     if path.startswith("-"):
         raise Refusal("path-refused", f"{where} is {path!r}; allowed: no '-' first, which a runner reads as an option")
+    if path in files:
+        return
     parts = path.split("/")
     forbidden = [part for part in parts if _plain(part) in _FORBIDDEN]
     folder = root
     for part in parts[:-1]:
         folder = os.path.join(folder, part)
-        if not forbidden and os.path.lexists(os.path.join(folder, _ENVIRONMENT_MARK)):
+        if not forbidden and os.path.lexists(os.path.join(folder, listing.ENVIRONMENT_MARK)):
             forbidden = [part]
     if forbidden:
         raise Refusal(
@@ -150,7 +155,7 @@ def _check_defects(root: str, patch: dict[str, Any], files: dict[str, str]) -> N
     for position, defect in enumerate(patch["heldOutDefects"]):
         where, path = f"heldOutDefects[{position}]", defect["path"]
         check_content(where, defect["content"])
-        check_path(root, where, path)
+        check_path(root, where, path, files)
         if defect["name"] in names:
             raise Refusal("patch-invalid", f"{where}.name is {defect['name']!r} again; allowed: each name once")
         names.add(defect["name"])

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
-from testlore.evidence import candidate, patterns, state, verdict
+from testlore.evidence import candidate, patterns, staging, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
-from testlore.evidence.validation import check_provenance
 from testlore.frameworks import languages
 from testlore.memory import store, writer
 from testlore.memory.store import Record
@@ -37,8 +36,8 @@ def remember(root: str, name: str) -> StoreEntry:
     """Put the verdict on a candidate into memory.
 
     Raises:
-        Refusal: the verdict is missing, is older than a day, is about another state of the project or the candidate, or
-            does not follow from the recorded observations.
+        Refusal: the verdict is missing, is older than a day, is about another candidate or other files than it was
+            staged against, or does not follow from the recorded observations; ``sources-unknown``.
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
     """
     configured = settings.parse(settings.read(root))
@@ -50,7 +49,7 @@ def remember(root: str, name: str) -> StoreEntry:
         raise Refusal("validation-missing", f"run `testlore validate {name}` first")
     observed = _check(staged, validation)
     now = state.read(root)
-    check_provenance(staged.manifest, now.provenance)
+    staging.check_base(staged.manifest, now)
     record = _record(root, staged, validation, observed, now.settings, list(now.sources.files()))
 
     def with_record(records: list[Record]) -> list[Record]:
@@ -66,7 +65,7 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
         raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
-    if validation["provenance"] != staged.manifest["provenance"]:
+    if "base" not in staged.manifest and validation["provenance"] != staged.manifest["provenance"]:
         raise Refusal("validation-stale", "it was made against another state of the project; validate again")
     try:
         age = time.time() - store.moment(validation["createdAt"])
@@ -109,7 +108,7 @@ def _record(
             "createdAt": validation["createdAt"],
             "manifestHash": staged.manifest_hash,
             "validationHash": canonical.digest(validation),
-            "provenance": manifest["provenance"],
+            "provenance": validation["provenance"],
             "framework": manifest["framework"],
             "outcome": outcome,
             "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),

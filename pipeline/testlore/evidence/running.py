@@ -12,6 +12,7 @@ from testlore.child import Child
 from testlore.evidence import junit
 from testlore.evidence.junit import Case
 from testlore.frameworks import Extent, Framework, command, union
+from testlore.frameworks.javascript import PACKAGES
 from testlore.project import listing
 from testlore.project.settings import Settings
 
@@ -104,7 +105,7 @@ def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, s
     }
     _write_json(os.path.join(folder, "project.json"), description)
     _write_json(description["sources"], list(place.sources))
-    runner, files = place.settings.runner, _files_below(copy)
+    runner, files = place.settings.runner, _files_below(copy, place.sources)
     named = tuple([only] if isinstance(only, str) and only else only)
     extent = Extent(named, stop_early, without_coverage=bool(named) or stop_early)
     argv, variables = command.build(place.framework, place.root, runner, copy, report, files, extent)
@@ -131,12 +132,15 @@ def _write_json(path: str, value: Any) -> None:
         json.dump(value, file)
 
 
-def _files_below(copy: str) -> list[str]:
+def _files_below(copy: str, sources: Sequence[str]) -> list[str]:
+    """The files of a copy, but for what is installed or made there."""
+    own = {os.path.dirname(path) for path in sources}
     found = []
     for folder, names, files in os.walk(copy):
-        names[:] = sorted(name for name in names if name not in listing.IGNORED_FOLDERS)
-        below = folder[len(copy) + 1 :]
-        found += [os.path.join(below, file).replace(os.sep, "/") for file in files]
+        below = folder[len(copy) + 1 :].replace(os.sep, "/")
+        names[:] = sorted(name for name in names if name != PACKAGES)
+        if listing.IGNORED_FOLDERS.isdisjoint(below.split("/")) or below in own:
+            found += [f"{below}/{file}" if below else file for file in files]
     return sorted(found)
 
 

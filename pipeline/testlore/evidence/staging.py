@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from testlore import canonical
 from testlore.errors import Refusal
 from testlore.evidence import candidate, patch, state
+from testlore.evidence.state import ProjectState
 from testlore.project.provenance import compatibility_reasons
 
 
@@ -24,7 +26,8 @@ def run(root: str, proposed: Any) -> str:
         Unusable: ``configuration-invalid``.
     """
     now = state.read(root)
-    checked = patch.check(root, proposed, now.sources.files())
+    files = now.sources.files()
+    checked = patch.check(root, proposed, files)
     if "provenance" in checked:
         reasons = compatibility_reasons(checked["provenance"], now.provenance)
         if reasons:
@@ -32,7 +35,7 @@ def run(root: str, proposed: Any) -> str:
     review = _review(checked)
     manifest = canonical.seal(
         {
-            "schemaVersion": 1,
+            "schemaVersion": 2,
             "framework": now.framework.NAME,
             "purpose": checked.get("purpose") or ("modularization" if checked["delete"] else "candidate-tests"),
             "provenance": now.provenance.to_dict(),
@@ -48,11 +51,37 @@ def run(root: str, proposed: Any) -> str:
                 {"name": one["name"], "path": one["path"], "hash": canonical.digest(one["content"])}
                 for one in checked["heldOutDefects"]
             ],
+            "base": [{"path": path, "hash": files.get(path)} for path in _touched(checked)],
         }
     )
     contents = [one["content"] for one in checked["files"]]
     defects = [one["content"] for one in checked["heldOutDefects"]]
     return candidate.write(root, manifest, review, contents, defects)
+
+
+def _touched(changes: Mapping[str, Any]) -> list[str]:
+    """The files that a patch or a manifest replaces, deletes or breaks, sorted."""
+    changed = [one["path"] for key in ("files", "heldOutDefects") for one in changes[key]]
+    return sorted({*changed, *changes["delete"]})
+
+
+def check_base(manifest: Mapping[str, Any], now: ProjectState) -> None:
+    """Refuse a candidate whose files are no longer those that it was staged against. What else changed is no matter.
+
+    A manifest of version 1 does not say what they were, so nothing at all may have changed.
+
+    Raises:
+        Refusal: ``provenance-changed``.
+    """
+    if "base" not in manifest:
+        changed = compatibility_reasons(manifest["provenance"], now.provenance)
+    else:
+        today, then = now.sources.files(), {one["path"]: one["hash"] for one in manifest["base"]}
+        changed = [path for path in _touched(manifest) if then.get(path) != today.get(path)]
+        if manifest["framework"] != now.framework.NAME:
+            changed.append(f"the framework is {now.framework.NAME}, not {manifest['framework']}")
+    if changed:
+        raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(changed)}")
 
 
 def _review(checked: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from testlore import canonical, programs
 from testlore.errors import Refusal
-from testlore.evidence import candidate, room, running, state, verdict
+from testlore.evidence import candidate, room, running, staging, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.running import Place, Run
 from testlore.evidence.state import ProjectState
@@ -16,7 +16,7 @@ from testlore.evidence.verdict import Defect, Observation
 from testlore.evidence.working_copy import WorkingCopy
 from testlore.memory import store
 from testlore.project import temporary
-from testlore.project.provenance import Provenance, compatibility_reasons
+from testlore.project.provenance import Provenance
 
 
 class Validation(NamedTuple):
@@ -47,15 +47,15 @@ def run(root: str, name: str) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Raises:
-        Refusal: the candidate is not what was staged, was staged against another state of the project;
-            ``runner-missing``, ``no-room``, ``copy-unwritable``.
+        Refusal: the candidate is not what was staged, or was staged against other files;
+            ``sources-unknown``, ``runner-missing``, ``no-room``, ``copy-unwritable``.
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
     now = state.read(root)
     programs.require_trust(root, now.settings, "runner")
     current = now.provenance
-    check_provenance(staged.manifest, current)
+    staging.check_base(staged.manifest, now)
     observed = _observe_in_copy(root, now, staged)
     observed = observed._replace(drifted=_drifted(root, staged, current))
     judged = verdict.judge(staged.manifest, observed)
@@ -78,17 +78,6 @@ def run(root: str, name: str) -> Validation:
     return Validation(
         name, judged.outcome, judged.reasons, judged.details, judged.evidence, output=_output_of_incomplete(observed)
     )
-
-
-def check_provenance(manifest: dict[str, Any], current: Provenance) -> None:
-    """Refuse a candidate that was staged against another state of the project.
-
-    Raises:
-        Refusal: ``provenance-changed``.
-    """
-    reasons = compatibility_reasons(manifest["provenance"], current)
-    if reasons:
-        raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(reasons)}")
 
 
 def _observe_in_copy(root: str, now: ProjectState, staged: Candidate) -> Observation:

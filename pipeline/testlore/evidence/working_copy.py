@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from testlore.errors import Refusal, UnsafePath
-from testlore.evidence import copies, room, traces
+from testlore.evidence import copies, installed, room, traces
 from testlore.evidence.traces import Attributes, State
 from testlore.project import safe_files
 from testlore.project.temporary import remove
@@ -48,6 +48,9 @@ class WorkingCopy:
         self._root = root
         self._folder = folder
         self._digests = digests
+        # A project's own folder may be a package, which tests import by its name.
+        self._name = os.path.basename(os.path.realpath(root)) or "project"
+        self._metadata: list[str] = []
         self._at = ""  # where the copy is now
         self._states: dict[str, State] = {}  # of the files and links that are as they were when copied
         self._modes: dict[str, int] = {}
@@ -61,37 +64,44 @@ class WorkingCopy:
         """The copy as the project is, but for some changes, at a path of its own.
 
         Args:
-            name: a name for this path that no other run has.
+            name: a name for the folder around it that no other run has.
             files: the content of new and replaced files, by path.
             deleted: the paths of files to delete.
 
         Returns:
-            The path.
+            The path. It ends with the name of the project's own folder.
 
         Raises:
             Refusal: ``candidate-unsafe``: a path leads out of the copy; ``candidate-changed``: a file to delete is
                 missing; ``provenance-changed``: a source file has changed; ``no-room``, ``copy-unwritable``.
             OSError: a change cannot be written.
         """
-        target = os.path.join(self._folder, name)
-        remove(target)
-        if self._at and self._is_put_back():
+        around, last = os.path.join(self._folder, name), os.path.dirname(self._at)
+        target = os.path.join(around, self._name)
+        remove(around)
+        put_back = bool(self._at) and self._is_put_back()
+        if last and not put_back:
+            remove(last)
+        os.mkdir(around)
+        if put_back:
             os.rename(self._at, target)  # a process that outlived its run may know the old path
+            remove(last)
         else:
             self._copy_anew(target)
         self._at = target
         self._change(files, deleted)
-        copies.link_node_packages(self._root, target)
+        installed.link_node_packages(self._root, target)
+        installed.link_packages_above(self._root, target)
+        installed.copy_metadata(self._root, target, self._metadata)
         self._ticked = traces.wait_for_tick(os.path.join(self._folder, "clock"), self._newest)
         return target
 
     def _copy_anew(self, target: str) -> None:
-        if self._at:
-            remove(self._at)
         self._states, self._modes, self._links, self._folders, self._newest = {}, {}, {}, {}, 0
         copied = copies.pristine(self._root, target)
         if {path: file.digest for path, file in copied.items()} != self._digests:
             raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
+        self._metadata = installed.metadata(self._root, copied)
         self.size = sum(file.size for file in copied.values())
         self._folders[""] = _folder(target)
         pending = [""]

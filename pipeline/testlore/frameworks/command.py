@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from testlore.frameworks import FILES, JUNIT, WHOLE, Command, Extent, Framework, managers, union
+from testlore.frameworks.javascript import PACKAGES, folders_of_packages
 
 
 def build(
@@ -52,8 +53,12 @@ def build(
 
 
 def _program(root: str, copy: str, program: str) -> str:
-    """The path of a program: in the copy if it is there, else in the original project."""
+    """The path of a program: in the copy if it is there, else in the original project or the workspace around it."""
     if "/" not in program or os.path.isabs(program):
         return program
-    inside = os.path.join(copy, program)
-    return inside if os.path.exists(inside) else os.path.join(root, program)
+    original = os.path.join(root, program)
+    places = [os.path.join(copy, program), original]
+    installed, _, name = program.partition("/")
+    if installed == PACKAGES:
+        places += [os.path.join(folder, name) for folder in folders_of_packages(os.path.realpath(root))]
+    return next((place for place in places if os.path.exists(place)), original)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,6 +28,18 @@ _CONFIG_ENDINGS = ("js", "ts", "mjs", "cjs", "mts", "cts", "json")
 def program() -> str:
     """Node, wherever it is installed."""
     return "node"
+
+
+def folders_of_packages(folder: str) -> list[str]:
+    """The folders of installed packages in which Node looks for one, from a folder upwards."""
+    found = []
+    while True:
+        installed = os.path.join(folder, PACKAGES)
+        if os.path.isdir(installed):
+            found.append(installed)
+        if folder == os.path.dirname(folder):
+            return found
+        folder = os.path.dirname(folder)
 
 
 def is_configured(name: str, files: ProjectFiles) -> bool:

@@ -13,6 +13,11 @@ import subprocess
 from collections.abc import Mapping
 
 _SECONDS = 60
+_MAX_SAID_CHARACTERS = 300
+
+
+class Failure(Exception):
+    """Git gave no answer. The text says why, on one line: what git said, where it said anything."""
 
 
 def environment() -> Mapping[str, str]:
@@ -37,31 +42,40 @@ class Question:
     def _start(self) -> None:
         self._asked_by = os.getpid()
         self._process: subprocess.Popen[bytes] | None = None
-        with contextlib.suppress(OSError):  # there is no git, or no folder
+        self._why_not_started = "the question was ended"
+        try:
             self._process = subprocess.Popen(
                 ["git", *self._arguments],
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 env=environment(),
                 start_new_session=True,
             )
+        except OSError as error:  # there is no git, or no folder
+            self._why_not_started = f"git cannot be started: {error.strerror}"
 
     def answer(self) -> bytes:
-        """What git printed; empty when it failed, does not know the folder, or took over a minute."""
+        """What git printed.
+
+        Raises:
+            Failure: git failed, does not know the folder, or took over a minute.
+        """
         if self._asked_by != os.getpid():  # we are a fork of the process that asked, and git answers that one
             self._start()
         if self._process is None:
-            return b""
+            raise Failure(self._why_not_started)
         process = self._process
         try:
-            output, _ = process.communicate(timeout=_SECONDS)
+            output, said = process.communicate(timeout=_SECONDS)
         except subprocess.TimeoutExpired:
-            return b""
+            raise Failure(f"git took over {_SECONDS} seconds") from None
         finally:  # also when we are interrupted
             self.end()
-        return output if process.returncode == 0 else b""
+        if process.returncode:
+            raise Failure(_on_one_line(said) or f"git ended with status {process.returncode}")
+        return output
 
     def end(self) -> None:
         """End git, if it still works, and what it started: ``git`` may be a script that starts the real one."""
@@ -72,10 +86,44 @@ class Question:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def _on_one_line(said: bytes) -> str:
+    text = " ".join(said.decode("utf-8", "replace").split())[:_MAX_SAID_CHARACTERS]
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def ask(folder: str, *arguments: str) -> bytes:
-    """What a git command printed; see :meth:`Question.answer`."""
-    return Question(folder, *arguments).answer()
+    """What a git command printed; empty when git gave no answer."""
+    with contextlib.suppress(Failure):
+        return Question(folder, *arguments).answer()
+    return b""
+
+
+def repository(folder: str) -> str:
+    """The ``.git`` of the repository that a folder lies in, damaged or not; empty when it lies in none.
+
+    Git looks upwards too, and no further than the file system reaches. It takes a damaged repository for none.
+    """
+    place = os.path.realpath(folder)
+    with contextlib.suppress(OSError):
+        device = os.stat(place).st_dev
+        while os.stat(place).st_dev == device:
+            found = os.path.join(place, ".git")
+            if os.path.lexists(found) and not _is_empty(found):
+                return found
+            if place == os.path.dirname(place):
+                break
+            place = os.path.dirname(place)
+    return ""
+
+
+def _is_empty(path: str) -> bool:
+    """Whether this is a folder with nothing in it, which is no repository: there is nothing that could be damaged."""
+    try:
+        return not os.listdir(path)
+    except OSError:
+        return False

@@ -59,6 +59,9 @@ def take(root: str, settings: Settings, framework: Toolchain, scan: snapshot.Sca
     Args:
         framework: the project's test framework.
         scan: a scan of the sources with the framework's tool files, if one was already started.
+
+    Raises:
+        Refusal: ``sources-unknown``.
     """
     scan = scan or snapshot.Scan(root, framework.TOOL_FILES)
     return of_snapshot(root, settings, framework, scan.snapshot())
@@ -84,12 +87,15 @@ def of_snapshot(root: str, settings: Settings, framework: Toolchain, sources: sn
     )
 
 
-def compatibility_reasons(then: Mapping[str, str], current: Provenance) -> list[str]:
+def compatibility_reasons(then: Mapping[str, str], current: Provenance | None) -> list[str]:
     """How an older provenance differs from today's, in stable words; empty when they are the same.
 
     Args:
         then: the older provenance, as a record holds it.
+        current: today's; ``None`` where the sources are unknown.
     """
+    if current is None:
+        return ["sources-unknown"]
     reasons = []
     if then["runner"] != current.runner:
         reasons.append("runner-or-environment-changed")

@@ -7,7 +7,8 @@ been read.
 
 In a large git work tree we do not even look at the state of every file. Git's index holds states too, and git compares
 them faster. As long as the index has the same bytes, only these files can have changed: those that ``git diff-files``
-names (it compares states, not contents), those that git does not track, and those that we watch ourselves.
+names (it compares states, not contents), those that git does not track, those of submodules, and those that we watch
+ourselves.
 """
 
 from __future__ import annotations
@@ -65,6 +66,9 @@ class Entry(NamedTuple):
     digest: str
 
 
+_NOTHING = Entry("", "")
+
+
 class Snapshot(NamedTuple):
     """The source files of a project.
 
@@ -108,12 +112,10 @@ class Scan:
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
         self._index = listing.index(root) if self._head.get("index") else ""
-        asked = (
-            {"changed": listing.CHANGED, "untracked": listing.UNTRACKED}
-            if self._unchanged_index()
-            else {"listed": listing.LIST}
-        )
-        self._questions = {name: git.Question(root, *arguments) for name, arguments in asked.items()}
+        asked = (listing.CHANGED, listing.UNTRACKED) if self._unchanged_index() else (listing.LIST,)
+        self._questions: dict[tuple[str, ...], git.Question] = {
+            arguments: git.Question(root, *arguments) for arguments in asked
+        }
 
     def close(self) -> None:
         """End the questions to git that are still open."""
@@ -121,7 +123,11 @@ class Scan:
             self._questions.popitem()[1].end()
 
     def snapshot(self) -> Snapshot:
-        """The sources as they are now."""
+        """The sources as they are now.
+
+        Raises:
+            Refusal: ``sources-unknown``: there is a repository, but git gives no answer.
+        """
         try:
             return (self._unchanged_index() and self._since_last()) or self._anew()
         finally:
@@ -130,42 +136,47 @@ class Scan:
     def _unchanged_index(self) -> bool:
         return bool(self._index) and self._head.get("index") == self._index
 
-    def _ask(self, name: str, arguments: tuple[str, ...]) -> list[str]:
-        """The paths that git names. The question may have been asked when the scan began."""
-        question = self._questions.pop(name, None)
-        return listing.names((question or git.Question(self._root, *arguments)).answer())
+    def _question(self, arguments: tuple[str, ...]) -> git.Question:
+        """A question to git. It may have been asked when the scan began."""
+        return self._questions.pop(arguments, None) or git.Question(self._root, *arguments)
 
     def _since_last(self) -> Snapshot | None:
         """The last snapshot, updated; ``None`` when its body is lost."""
         watched = {path: Entry(*entry) for path, entry in self._head["watched"].items()}
-        suspects = self._suspects() | set(self._head["unwatched"])
+        changed, loose = self._suspects(self._head["submodules"])
+        suspects = {*changed, *loose, *self._head["unwatched"]}
         entries = {path: self._entry(path, watched.get(path)) for path in suspects | set(watched)}
+        # What git no longer names is ignored now, or left out; it may still be there.
+        entries.update((path, _NOTHING) for path in self._head["loose"] if path not in loose)
         same = entries.keys() == watched.keys() and all(
             watched[path].digest == entries[path].digest for path in entries
         )
         if same:
-            self._keep_head(watched=_to_watch(entries, suspects))
+            self._keep_head(watched=_to_watch(entries, suspects), loose=sorted(loose))
             return self._result()
-        body = self._body()
+        body, self._head["loose"] = self._body(), sorted(loose)
         return self._finish({**body, **entries}, suspects) if body else None
 
-    def _suspects(self) -> set[str]:
-        """The files whose state git calls changed, and those that git does not track."""
-        return {*self._ask("changed", listing.CHANGED), *self._ask("untracked", listing.UNTRACKED)}
+    def _suspects(self, submodules: list[str]) -> tuple[set[str], set[str]]:
+        """The files whose state git calls changed; and those that its index has not: untracked, or of submodules."""
+        changed = listing.changed(self._root, self._question(listing.CHANGED))
+        loose = listing.untracked(self._root, self._question(listing.UNTRACKED))
+        return changed, loose.union(listing.in_submodules(self._root, submodules))
 
     def _anew(self) -> Snapshot:
         """A snapshot for which we look at the state of every file."""
-        listed = set(self._ask("listed", listing.LIST))
+        listed, submodules = listing.everything(self._root, self._question(listing.LIST))
         suspects: set[str] = set()
-        self._index, self._head["unwatched"] = "", []
+        self._index = ""
+        self._head.update(unwatched=[], loose=[], submodules=submodules)
         if len(listed) > _LARGE and self._keeper is not None:
             # Ask git before any file is read, so that a change made meanwhile is seen next time.
             self._index = listing.index(self._root)
-            suspects, unwatched = self._suspects(), listing.unwatched(self._root)
-            self._head["unwatched"] = sorted(unwatched)
-            suspects |= unwatched
+            (changed, loose), unwatched = self._suspects(submodules), listing.unwatched(self._root)
+            self._head.update(unwatched=sorted(unwatched), loose=sorted(loose))
+            suspects = changed | loose | unwatched
         body = self._body()
-        entries = {path: self._entry(path, body.get(path)) for path in listed or listing.walk(self._root)}
+        entries = {path: self._entry(path, body.get(path)) for path in listed}
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
@@ -174,7 +185,7 @@ class Scan:
         try:
             found = os.lstat(absolute)
             if not stat.S_ISREG(found.st_mode):
-                return Entry("", "")
+                return _NOTHING
             state = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino} {found.st_mode}"
             if known is not None and known.state == state:
                 return known
@@ -182,7 +193,7 @@ class Scan:
             with open(absolute, "rb") as file:
                 digest = canonical.digest(file.read())
         except OSError:
-            return Entry("", "")
+            return _NOTHING
         racy = max(found.st_mtime_ns, found.st_ctime_ns) > self._begun - _RACY_NS
         return Entry(_RACY if racy else state, digest)
 
@@ -192,6 +203,7 @@ class Scan:
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
+        compares = bool(self._index) and len(watched) <= _MOST_WATCHED
         if len(ordered) < _SMALL:
             self._keeper = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
@@ -202,8 +214,9 @@ class Scan:
             code=digests.of("sources") if self._keeper is not None else "",
             body=canonical.digest(lines),
             digest=digest,
-            index=self._index if len(watched) <= _MOST_WATCHED else "",
-            watched=watched if self._index and len(watched) <= _MOST_WATCHED else {},
+            index=self._index if compares else "",
+            watched=watched if compares else {},
+            loose=self._head["loose"] if compares else [],
             asked=sorted(self._tools),
             tools={path: files[path] for path in files if path in self._tools},
             derived=self._head.get("derived", {}) if self._head.get("digest") == digest else {},

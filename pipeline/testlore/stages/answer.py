@@ -19,6 +19,7 @@ CACHE_WARNING = (
 )
 
 _FALLBACK = "RuVector fallback: "
+_SOURCES = "sources-unknown: "  # each record says so too, so the warning may go
 _MAX_HINT_CHARACTERS = 200
 
 Json = dict[str, Any]
@@ -70,8 +71,8 @@ def cut(result: RecallResult, max_chars: int) -> RecallResult:
 
     Records are added by rank, each in the first of these forms that fits: whole, without its explanation, without its
     patterns, without both. The first record that fits in no form is left out, and so are all records after it. If the
-    answer does not fit even without records, it loses the hints of its warnings, then ``version`` and ``cache``, then
-    the general warning.
+    answer does not fit even without records, it loses the hints of its warnings and what records say too, then
+    ``version`` and ``cache``, then the general warning.
     """
     if result.reason:
         return _cut_reason(result, max_chars)
@@ -101,7 +102,7 @@ def _versions(record: Json) -> list[Json]:
 def _frames(result: RecallResult) -> list[RecallResult]:
     """The answer without its records, in shorter and shorter forms. The last one has at most 256 characters."""
     whole = result._replace(records=[])
-    kept = (warning for warning in whole.warnings if warning != CACHE_WARNING)
+    kept = (one for one in whole.warnings if one != CACHE_WARNING and not one.startswith(_SOURCES))
     plain = whole._replace(warnings=tuple(without_hint(warning) for warning in kept))
     bare = plain
     if plain.details is not None:
@@ -111,6 +112,8 @@ def _frames(result: RecallResult) -> list[RecallResult]:
 
 def without_hint(warning: str) -> str:
     """A warning of ours alone: the hint behind a fallback word may quote what the project's files say."""
+    if warning.startswith(_SOURCES):
+        return warning.partition(": ")[0]
     return ": ".join(warning.split(": ")[:2]) if warning.startswith(_FALLBACK) else warning
 
 

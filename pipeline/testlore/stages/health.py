@@ -10,7 +10,7 @@ from typing import NamedTuple
 from testlore import __version__, engines, libraries
 from testlore.cache import FOLDER
 from testlore.embedding import semantic
-from testlore.errors import Fallback, Unusable
+from testlore.errors import Fallback, Refusal, Unusable
 from testlore.memory import store
 from testlore.project import settings
 from testlore.project.safe_files import existing_folder
@@ -116,7 +116,10 @@ def _embedding(session: Session, *, offer: bool) -> Finding:
 def _sources(session: Session) -> Finding:
     """How long it takes to find out whether the sources have changed, which every recall does."""
     begin = time.perf_counter()
-    sources = session.new_scan().snapshot()
+    try:
+        sources = session.new_scan().snapshot()
+    except Refusal as refused:
+        return Finding("sources", "wrong", str(refused), refused.advice)
     milliseconds = (time.perf_counter() - begin) * 1000
     return Finding("sources", "ok", f"{sources.read} of {len(sources.files())} files read in {milliseconds:.0f} ms")
 

@@ -43,13 +43,13 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
         }
         _check(ranked, scope)
         records = to_records(ranked, session.root, session.provenance, tell_finder=provider.IS_MODEL, explain=explain)
-        return RecallResult(records, "ruvector", details, warnings)
+        return RecallResult(records, "ruvector", details, warnings + session.sources_warning())
     except Fallback as fallback:
         warnings += fallback_warning(fallback)
     ranked = lexically(session, limit)
     _check(ranked, scope)
     records = to_records(ranked, session.root, session.provenance, explain=explain)
-    return RecallResult(records, "deterministic-lexical", None, warnings)
+    return RecallResult(records, "deterministic-lexical", None, warnings + session.sources_warning())
 
 
 def _check(ranked: Sequence[RankedEpisode], scope: Scope) -> None:
@@ -97,7 +97,7 @@ def lexically(session: Session, limit: int) -> list[RankedEpisode]:
 def to_records(
     ranked: Sequence[RankedEpisode],
     root: str,
-    today: Callable[[], Provenance],
+    today: Callable[[], Provenance | None],
     *,
     tell_finder: bool = False,
     explain: bool = False,
@@ -106,7 +106,7 @@ def to_records(
 
     Args:
         root: the project's folder.
-        today: returns the project's provenance; called only if there is a record.
+        today: returns the project's provenance, or nothing where it is unknown; called only if there is a record.
         tell_finder: whether each record says whether words or the model found it.
         explain: whether each record explains its rank.
     """
@@ -126,14 +126,16 @@ def to_records(
     return records
 
 
-def _labelled(record: Record, score: float, current: Provenance, files: TodaysFiles, now: float) -> dict[str, Any]:
+def _labelled(
+    record: Record, score: float, current: Provenance | None, files: TodaysFiles, now: float
+) -> dict[str, Any]:
     reasons = compatibility_reasons(record["provenance"], current)
     return {
         **{key: record[key] for key in ("id", "outcome", "framework")},
         # Copies, since the caller may change the answer, and this process keeps the records.
         **{key: record[key].copy() for key in ("tags", "warnings", "context", "evidence")},
         "historical": True,
-        "sourceCompatible": fits(record, reasons, files),
+        "sourceCompatible": current is not None and fits(record, reasons, files),
         "compatibilityReasons": reasons,
         "ageDays": max(0, int((now - store.seconds_of(record["createdAt"])) // _DAY)),
         "score": score,

@@ -9,7 +9,7 @@ from testlore.cache import FOLDER, Cache
 from testlore.embedding import Provider
 from testlore.engines import Engine, Sdk, pool
 from testlore.engines.pool import Job, Worker
-from testlore.errors import Fallback, Unusable
+from testlore.errors import Fallback, Refusal, Unusable
 from testlore.frameworks import Framework
 from testlore.memory import store
 from testlore.project import git, provenance
@@ -56,6 +56,7 @@ class Session:
         self._trusted = trusted
         self._opening = opening
         self._scan: Scan | None = None
+        self._sources_problem = ""
         self._worker: Worker | None = None
 
     def close(self) -> None:
@@ -227,10 +228,18 @@ class Session:
             pool.keep(worker)
         return hits
 
-    def provenance(self) -> Provenance:
-        """Today's provenance of the project."""
+    def provenance(self) -> Provenance | None:
+        """Today's provenance of the project; ``None`` where git gives no answer about its sources."""
         scan, self._scan = self._scan or self.new_scan(), None
-        return provenance.take(self.root, self.settings(), self.framework(), scan)
+        try:
+            return provenance.take(self.root, self.settings(), self.framework(), scan)
+        except Refusal as refused:
+            self._sources_problem = str(refused)
+            return None
+
+    def sources_warning(self) -> tuple[str, ...]:
+        """What to tell when :meth:`provenance` found no answer: the words with which evidence is refused then."""
+        return (self._sources_problem,) if self._sources_problem else ()
 
     def _asks(self) -> bool:
         return bool(self.query and self.query.strip())

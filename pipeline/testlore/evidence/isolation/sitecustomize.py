@@ -35,6 +35,7 @@ class _Project:
         self.witness: str = description["witness"]
         self._sources: str = description["sources"]
         self._known: frozenset[str] | None = None
+        self._folders: frozenset[str] = frozenset()
         self._prefix = os.path.realpath(sys.prefix)
 
     def relative(self, path: object) -> str | None:
@@ -49,7 +50,9 @@ class _Project:
         if self._prefix != self.original and (real == self._prefix or _lies_in(real, self._prefix)):
             return None
         below = os.path.relpath(real, self.original)
-        return None if _FOREIGN.intersection(below.split(os.sep)) else below
+        if _FOREIGN.intersection(below.split(os.sep)) and not self._holds_sources(below):
+            return None
+        return below
 
     def mapped(self, path: str) -> str:
         """A path in the original as a path in the copy; any other path as it is."""
@@ -58,10 +61,19 @@ class _Project:
 
     def is_source(self, below: str) -> bool:
         """Whether a file of the original is one of its sources. A source that the copy lacks was deleted on purpose."""
+        return below.replace(os.sep, "/") in self._read_sources()
+
+    def _holds_sources(self, below: str) -> bool:
+        """Whether a file or folder in an environment's folder is, or holds, a source: git may track it."""
+        return self.is_source(below) or below.replace(os.sep, "/") in self._folders
+
+    def _read_sources(self) -> frozenset[str]:
         if self._known is None:
             with open(self._sources, encoding="utf-8", errors="surrogateescape") as file:
                 self._known = frozenset(json.load(file))
-        return below.replace(os.sep, "/") in self._known
+            parts = [path.split("/") for path in self._known]
+            self._folders = frozenset("/".join(part[:depth]) for part in parts for depth in range(1, len(part)))
+        return self._known
 
     def note(self, what: str) -> None:
         """Leave a note in the witness folder."""
