@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -187,9 +188,18 @@ def test_a_linked_memory_is_left_as_it_is(validated: Validated, tmp_path: Path) 
     assert target.read_bytes() == before
 
 
-def test_the_memory_is_readable_by_its_owner_alone(validated: Validated) -> None:
-    evidence.remember(validated.root, validated.accepted)
-    assert (validated.root / store.INDEX_FILE).stat().st_mode & 0o777 == 0o600
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_memory_gets_the_mode_of_the_mask_and_an_old_one_keeps_its_own(validated: Validated, mask: int) -> None:
+    file = validated.root / store.INDEX_FILE
+    before = os.umask(mask)
+    try:
+        evidence.remember(validated.root, validated.accepted)
+        assert file.stat().st_mode & 0o777 == 0o666 & ~mask
+        file.chmod(0o664)
+        evidence.remember(validated.root, validated.rejected)
+        assert file.stat().st_mode & 0o777 == 0o664
+    finally:
+        os.umask(before)
 
 
 def test_no_marker_of_what_memory_must_not_hold_gets_in(tmp_path: Path) -> None:
