@@ -29,7 +29,7 @@ CALLS = {
     "export": (["export"], 0),
     "forget": (["forget", "ID", "--why", "schön war es nicht"], 0),
     "merge": (["merge", "--from", "other"], 0),
-    "resolve": (["resolve"], 2),
+    "resolve": (["resolve", "--json"], 2),
     "merge-driver": (["merge-driver", "base", "ours.json", "theirs.json"], 0),
     "generate": (["generate"], 2),
     "mcp": (["mcp"], 0),

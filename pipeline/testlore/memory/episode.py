@@ -112,7 +112,7 @@ def _pattern(pattern: Mapping[str, str]) -> dict[str, str]:
 
 
 def _within_limits(record: Record) -> Record:
-    """The record, sealed, without what has no room: first patterns go, then symbols, tests, reasons, each from the end."""
+    """The record, sealed. What has no room goes: patterns first, then symbols, tests and reasons, each from the end."""
     sealed = canonical.seal(record)
     for items in (record["patterns"], record["subject"]["symbols"], record["tests"], record["reasons"]):
         while items and len(canonical.to_bytes(canonical.dumps(sealed))) > store.MAX_RECORD_BYTES:

@@ -51,7 +51,7 @@ def resolve(root: Root) -> Union:
     data = {name: git.ask(folder, "cat-file", "blob", f":{stage}:./{INDEX_FILE}") for name, stage in _STAGES.items()}
     missing = [name for name, found in data.items() if not found]
     if missing:
-        raise Refusal("call-invalid", f"git's index has no side {' and '.join(missing)!r} of {INDEX_FILE}; {_ALLOWED}")
+        raise Refusal("call-invalid", f"git's index does not hold {' and '.join(missing)} of {INDEX_FILE}; {_ALLOWED}")
     ours, theirs = (_side(found, name) for name, found in data.items())
     change = writer.rewrite(folder, lambda content: union(content, ours, theirs), conflicted=True)
     return Union(len(ours.records), len(theirs.records), len(change.after), change.dropped)

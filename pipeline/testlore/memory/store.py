@@ -154,8 +154,9 @@ def created_at(seconds: float) -> str:
     """A moment, in seconds since the epoch, as ECMAScript's ``Date.toISOString`` writes it."""
     from datetime import datetime, timezone
 
-    utc = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
-    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    utc = datetime.fromtimestamp(whole, timezone.utc)
+    return f"{utc.year:04d}-{utc:%m-%dT%H:%M:%S}.{milliseconds:03d}Z"
 
 
 def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record] = ()) -> None:
