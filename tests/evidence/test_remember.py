@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from episodes import make_episode
 from evidence_helpers import (
     CALC,
     Json,
@@ -25,8 +26,10 @@ from evidence_helpers import (
     write,
 )
 from testlore import evidence, recall
+from testlore.commands.validate import answer_of
 from testlore.errors import Refusal, Unusable
-from testlore.memory import store
+from testlore.memory import store, writer
+from testlore.memory.forget import forget
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +189,46 @@ def test_a_linked_memory_is_left_as_it_is(validated: Validated, tmp_path: Path) 
     with pytest.raises(Unusable, match="store-unsafe"):
         evidence.remember(validated.root, validated.accepted)
     assert target.read_bytes() == before
+
+
+def test_a_new_episode_is_of_version_2_and_says_why_it_was_rejected(validated: Validated) -> None:
+    for name in (validated.accepted, validated.rejected):
+        evidence.remember(validated.root, name)
+    rejected, accepted = sorted(records(validated.root), key=lambda one: one["outcome"], reverse=True)
+    assert (accepted["schemaVersion"], accepted["reasons"]) == (2, [])
+    assert rejected["schemaVersion"] == 2
+    assert [reason.partition(": ")[0] for reason in rejected["reasons"]] == ["candidate-failed"]
+    assert "test_red" in rejected["reasons"][0]
+
+
+def test_what_was_forgotten_can_be_remembered_again_and_is_younger_than_its_tombstone(validated: Validated) -> None:
+    first = evidence.remember(validated.root, validated.accepted).record
+    forget(validated.root, [validated.accepted], "too soon")
+    assert records(validated.root) == []
+    again = evidence.remember(validated.root, validated.accepted)
+    assert again.new
+    [tombstone] = store.parse(store.read_bytes(str(validated.root))).forgotten
+    assert again.record["createdAt"] > tombstone["at"] > first["createdAt"]
+    assert records(validated.root) == [again.record]
+    assert not evidence.remember(validated.root, validated.accepted).new
+
+
+def test_over_two_hundred_episodes_validating_says_which_one_left(validated: Validated) -> None:
+    fill(validated.root, range(200))
+    oldest = records(validated.root)[-1]["id"]
+    validation = evidence.validate(validated.root, validated.accepted)
+    assert list(validation.dropped) == [oldest]
+    answer = answer_of(validation)
+    assert f"for lack of room these left: {oldest[:12]}" in answer.text
+    assert answer.value["dropped"] == [oldest]
+    assert len(records(validated.root)) == 200
+
+
+def test_an_episode_that_is_older_than_a_full_memory_is_not_said_to_be_remembered(validated: Validated) -> None:
+    future = [make_episode(number, createdAt=f"2999-01-01T00:00:00.{number:03d}Z") for number in range(200)]
+    writer.update(str(validated.root), lambda found: future)
+    validation = evidence.validate(validated.root, validated.rejected)
+    assert (validation.record, validation.not_remembered) == ("", "the memory is full of newer episodes")
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
