@@ -102,8 +102,9 @@ def fit(content: Content) -> Fitted:
     forgotten = tombstones.union(content.forgotten)
     alive = sorted(tombstones.alive(content.records, forgotten), key=newest_first)
     kept = alive[:MAX_RECORDS]
-    while len(data := to_bytes(kept, forgotten)) > MAX_BYTES:
-        kept = kept[:-1]
+    while (excess := len(data := to_bytes(kept, forgotten)) - MAX_BYTES) > 0:
+        while excess > 0:  # to write the whole store again for each record that goes would take long
+            excess -= len(to_bytes([kept.pop()]))  # a little more than it took; then the outer loop goes on
     return Fitted(Content(kept, forgotten), data, [record["id"] for record in alive[len(kept) :]])
 
 
