@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from episodes import make_episode, make_episode_2
+from episodes import make_episode, make_episode_2, pattern
 from evidence_helpers import fill, patch, pytest_project, records
 from helpers import Json, Project, golden
 from testlore import evidence, schemas
@@ -232,3 +232,24 @@ def test_the_driver_changes_nothing_where_a_side_is_no_store(tmp_path: Path, wro
 def test_a_reason_with_a_conflict_fits_the_schema_of_answers() -> None:
     answer = {"records": [], "advisoryOnly": True, "reason": "store-conflicted: x"}
     assert schemas.first_problem("answer", answer) is None
+
+
+def test_a_conflict_that_makes_the_memory_larger_than_it_may_be_is_resolved_too(tmp_path: Path) -> None:
+    def large(numbers: range) -> list[Json]:
+        return [make_episode(number, patterns=[pattern("漢" * 1_100 + str(number))] * 8) for number in numbers]
+
+    git(tmp_path, "init", "-q", "-b", "main")
+    fill(tmp_path, range(1))
+    commit(tmp_path)
+    for branch, numbers in (("other", range(10, 90)), ("main", range(100, 180))):
+        git(tmp_path, "checkout", "-q", *(["-b"] if branch == "other" else []), branch)
+        writer.update(str(tmp_path), lambda found, numbers=numbers: [*found, *large(numbers)])  # type: ignore[misc]
+        commit(tmp_path)
+    git(tmp_path, "merge", "other", status=1)
+    assert (tmp_path / store.INDEX_FILE).stat().st_size > store.MAX_BYTES
+    with pytest.raises(Unusable, match="store-conflicted"):
+        store.read_bytes(str(tmp_path))
+    union = resolve(tmp_path)
+    assert (union.ours, union.theirs) == (81, 81)
+    assert union.total + len(union.left) == 161
+    assert union.left[-1] == make_episode(0)["id"]

@@ -20,7 +20,7 @@ MAX_RECORD_BYTES = 32 << 10
 MAX_PATTERN_CHARACTERS = texts.PATTERN
 MAX_TOMBSTONES = 1_000
 
-_CONFLICT = (b"<<<<<<<", b"=======", b">>>>>>>")  # lines of a store begin with a brace or a space
+_CONFLICT = b"\n<<<<<<<"  # lines of a store begin with a brace or a space
 _MOST_PARSED = 4
 
 Record = dict[str, Any]
@@ -45,7 +45,8 @@ def read_bytes(root: str) -> bytes:
     """The store's bytes, unverified.
 
     Raises:
-        Unusable: ``no-memory``, ``store-unsafe``, or ``store-corrupt`` when it is larger than 4 MiB.
+        Unusable: ``no-memory``, ``store-unsafe``; ``store-corrupt`` when it is larger than 4 MiB, or
+            ``store-conflicted`` when that is so because git could not merge it.
     """
     try:
         data = safe_files.read_file(root, INDEX_FILE, MAX_BYTES)
@@ -54,7 +55,7 @@ def read_bytes(root: str) -> bytes:
     except OSError as error:
         raise Unusable("store-unsafe", safe_files.why_unread(INDEX_FILE, error)) from None
     if len(data) > MAX_BYTES:
-        raise Unusable("store-corrupt", f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
+        raise _not_a_store(data, f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
     return data
 
 
@@ -79,7 +80,7 @@ def parse(
         try:
             value = canonical.loads(data)
         except ValueError as error:
-            raise _not_json(data, error) from None
+            raise _not_a_store(data, f"not JSON: {error}") from None
         if not known_valid:
             verify(value, known_seals, known)
         try:
@@ -93,12 +94,11 @@ def parse(
     return found
 
 
-def _not_json(data: bytes, error: ValueError) -> Unusable:
-    """Why bytes are no store, though somebody may have merged two with git."""
-    lines = data.splitlines()
-    if all(any(line.startswith(mark) for line in lines) for mark in _CONFLICT):
+def _not_a_store(data: bytes, problem: str) -> Unusable:
+    """Why bytes are no store: because git could not merge two of them, or for another reason."""
+    if _CONFLICT in b"\n" + data:
         return Unusable("store-conflicted", f"{INDEX_FILE} holds git's conflict markers; run `testlore resolve`")
-    return Unusable("store-corrupt", f"not JSON: {error}")
+    return Unusable("store-corrupt", problem)
 
 
 #: The last stores that this process read, by digest. A long-lived process reads the same one again and again.
