@@ -181,6 +181,17 @@ def test_a_corrupt_memory_is_left_as_it_is(validated: Validated, damage: bytes) 
     assert (validated.root / store.INDEX_FILE).read_bytes() == damage
 
 
+def test_a_verdict_is_remembered_once_a_conflict_in_the_memory_is_resolved(validated: Validated) -> None:
+    fill(validated.root, range(1))
+    file = validated.root / store.INDEX_FILE
+    text = file.read_text()
+    file.write_text(f"<<<<<<< HEAD\n{text}\n=======\n{text}\n>>>>>>> other\n")
+    with pytest.raises(Unusable, match="store-conflicted"):
+        evidence.remember(validated.root, validated.accepted)
+    file.write_text(text)
+    assert evidence.remember(validated.root, validated.accepted).new
+
+
 def test_a_linked_memory_is_left_as_it_is(validated: Validated, tmp_path: Path) -> None:
     fill(tmp_path / "other", range(1))
     target = tmp_path / "other" / store.INDEX_FILE

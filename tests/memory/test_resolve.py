@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from episodes import make_episode, make_episode_2, pattern
-from evidence_helpers import fill, patch, pytest_project, records
+from evidence_helpers import fill, records
 from helpers import Json, Project, golden
-from testlore import evidence, schemas
+from testlore import schemas
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store, writer
 from testlore.memory.forget import forget
@@ -159,19 +159,6 @@ def test_without_a_conflict_there_is_nothing_to_resolve(branches: Path, tmp_path
     assert (branches / store.INDEX_FILE).read_bytes() == before
     with pytest.raises(Refusal, match="call-invalid"):
         resolve(tmp_path)
-
-
-def test_a_verdict_is_kept_when_the_memory_is_conflicted_and_remembered_once_it_is_resolved(tmp_path: Path) -> None:
-    root = pytest_project(tmp_path / "shop")
-    name = evidence.stage(root, patch())
-    fill(root, range(1))
-    file = root / store.INDEX_FILE
-    text = file.read_text()
-    file.write_text(f"<<<<<<< HEAD\n{text}\n=======\n{text}\n>>>>>>> other\n")
-    with pytest.raises(Unusable, match="store-conflicted"):
-        evidence.validate(root, name)
-    file.write_text(text)
-    assert evidence.remember(root, name).new
 
 
 def use_driver(root: Path) -> None:
