@@ -44,7 +44,7 @@ _BOUNDS = {
 }
 _COMPILED = {
     *("type", "const", "enum", "pattern", "items", "uniqueItems", "required", "properties", "additionalProperties"),
-    *("if", "then", "$ref", "contains", "minContains", "maxContains", *_BOUNDS),
+    *("if", "then", "else", "$ref", "contains", "minContains", "maxContains", *_BOUNDS),
 }
 _TELLING = {"$schema", "$defs", "title", "description"}
 
@@ -94,6 +94,9 @@ def _statements(schema: dict[str, Any], name: str) -> Iterator[str]:
     if "if" in schema:
         yield f"if {_condition_of(schema['if'], name)}:"
         yield from _indented(_statements(schema["then"], name))
+        if "else" in schema:
+            yield "else:"
+            yield from _indented(_statements(schema["else"], name))
 
 
 def _conditions(schema: dict[str, Any], name: str) -> Iterator[str]:
@@ -106,7 +109,8 @@ def _conditions(schema: dict[str, Any], name: str) -> Iterator[str]:
         number = type(schema["const"]) is int
         yield f"({name} == {schema['const']!r}{f' and not isinstance({name}, bool)' if number else ''})"
     if "enum" in schema:
-        yield f"({name} in {tuple(schema['enum'])!r})"
+        number = int in map(type, schema["enum"])
+        yield f"({name} in {tuple(schema['enum'])!r}{f' and not isinstance({name}, bool)' if number else ''})"
     for keyword, condition in _BOUNDS.items():
         if keyword in schema:
             yield condition.format(name, schema[keyword])

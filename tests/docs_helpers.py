@@ -141,7 +141,7 @@ def testlore_help(*command: str) -> str:
 @cache
 def commands() -> list[str]:
     """Every command of ``testlore``."""
-    return re.findall(r"^    ([a-z]+)(?= |$)", testlore_help(), re.M)
+    return re.findall(r"^    ([a-z-]+)(?= |$)", testlore_help(), re.M)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from testlore import canonical
-from testlore.memory import store
+from testlore.memory import episode, store
 
 Json = dict[str, Any]
 
@@ -48,6 +48,26 @@ def make_episode(
         "patterns": [pattern(text, language)] if text else [],
     }
     return reseal({**body, **changes})
+
+
+def make_episode_2(number: int, text: str = "zero boundary", *, outcome: str = "accepted", **changes: Any) -> Json:
+    """A valid, sealed record of version 2, with something under each key."""
+    first = make_episode(number, text if outcome == "accepted" else "", outcome=outcome)
+    parts = {
+        "candidate_id": first["candidateId"],
+        "created_at": first["createdAt"],
+        "manifest_hash": first["manifestHash"],
+        "validation_hash": first["validationHash"],
+        **{
+            key: first[key] for key in ("provenance", "framework", "outcome", "tags", "context", "evidence", "patterns")
+        },
+        "title": f"Zero is no boundary {number}",
+        "tests": [{"path": "tests/zero.test.js", "name": "zero", "outcome": "passed"}],
+        "files": [{"path": "src/zero.js", "digest": canonical.digest("zero")}],
+        "symbols": ["zero"],
+        "reasons": [] if outcome == "accepted" else ["case-loss: one"],
+    }
+    return episode.make(**{**parts, **changes})
 
 
 def pattern(text: str, language: str = "javascript") -> Json:

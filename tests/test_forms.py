@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from episodes import make_episode
+from episodes import make_episode, make_episode_2
 from helpers import REPOSITORY
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,9 +49,18 @@ CONFIG = {
 STORE = canonical.seal(
     {"schemaVersion": 1, "records": [make_episode(1), make_episode(2, "", outcome="rejected", warnings=["case-loss"])]}
 )
+STORE_2 = canonical.seal(
+    {
+        "schemaVersion": 2,
+        "records": [make_episode(1), make_episode_2(2), make_episode_2(3, outcome="rejected", warnings=["flaky"])],
+        "forgotten": [{"id": "a" * 64, "at": "2026-01-31T23:59:59.000Z"}],
+    }
+)
 VALUES = {
     "store": (STORE, forms.is_store, "store", ""),
+    "store of version 2": (STORE_2, forms.is_store, "store", ""),
     "record": (make_episode(3), forms.is_record, "store", "record"),
+    "record of version 2": (make_episode_2(3), forms.is_record, "store", "record"),
     "config": (CONFIG, forms.is_config, "config", ""),
 }
 

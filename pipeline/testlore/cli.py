@@ -102,7 +102,7 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"testlore.commands.{name}")
+    return importlib.import_module(f"testlore.commands.{name.replace('-', '_')}")
 
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:

@@ -17,7 +17,7 @@ _WORDS = ("ranking/tokens.py", "ranking/documents.py")
 #: Each derived outcome, and the files that decide it: modules of this package, and schemas as ``schemas/NAME``.
 DECIDED_BY = {
     "validation": (
-        *("canonical.py", "schemas.py", "project/settings.py", "memory/store.py", "forms.py"),
+        *("canonical.py", "schemas.py", "project/settings.py", "forms.py", "memory/store.py", "memory/texts.py"),
         *("schemas/config", "schemas/store"),
     ),
     "words": _WORDS,

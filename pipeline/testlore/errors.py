@@ -49,6 +49,7 @@ UNUSABLE = {
     "learning-disabled": Meaning(0, "Set learning.enabled to true in tddswarm.config.json."),
     "no-memory": Meaning(0, "It begins with the first test candidate that is staged and validated."),
     "store-corrupt": Meaning(1, "Restore .tddswarm/learning/index.json from git; nothing changes or repairs it."),
+    "store-conflicted": Meaning(1, "Run `testlore resolve`: it joins both sides of git's merge."),
     "store-unsafe": Meaning(1, "Replace a link on the way to the store, and make the store a readable file."),
     "configuration-invalid": Meaning(2, "Correct the named key in tddswarm.config.json."),
     "call-invalid": Meaning(2, "Correct the named argument."),

@@ -7,13 +7,92 @@ from typing import Any
 
 #: The digests of the schemas that this was compiled from.
 COMPILED_FROM = {
-    "store": "507f4f36ed6bb130daae730ebbe3447334b5cc079cb89e615d6c19f789533d98",
+    "store": "1a97c9367ffd16772e1190fcdfa55d0c3ddcb97afecd15a99454ab577a9486d4",
     "config": "5fba57511fc13a30561ef96eb758b0797714e67f13e44622cb7573731b466653",
 }
 
 
+def is_store1(value: Any) -> bool:
+    """Whether a value has the form of a store1."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"schemaVersion", "records", "integrity"}:
+        return False
+    if not value.keys() <= {"schemaVersion", "records", "integrity"}:
+        return False
+    schema_version = value["schemaVersion"]
+    if not (schema_version == 1 and not isinstance(schema_version, bool)):
+        return False
+    records = value["records"]
+    if not isinstance(records, list):
+        return False
+    if not len(records) <= 200:
+        return False
+    for records_item in records:
+        if not is_record1(records_item):
+            return False
+    integrity = value["integrity"]
+    if not isinstance(integrity, str):
+        return False
+    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
+        return False
+    return True
+
+
+def is_store2(value: Any) -> bool:
+    """Whether a value has the form of a store2."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"schemaVersion", "records", "forgotten", "integrity"}:
+        return False
+    if not value.keys() <= {"schemaVersion", "records", "forgotten", "integrity"}:
+        return False
+    schema_version = value["schemaVersion"]
+    if not (schema_version == 2 and not isinstance(schema_version, bool)):
+        return False
+    records = value["records"]
+    if not isinstance(records, list):
+        return False
+    if not len(records) <= 200:
+        return False
+    for records_item in records:
+        if not is_record(records_item):
+            return False
+    forgotten = value["forgotten"]
+    if not isinstance(forgotten, list):
+        return False
+    if not len(forgotten) <= 1000:
+        return False
+    for forgotten_item in forgotten:
+        if not is_tombstone(forgotten_item):
+            return False
+    integrity = value["integrity"]
+    if not isinstance(integrity, str):
+        return False
+    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
+        return False
+    return True
+
+
 def is_record(value: Any) -> bool:
     """Whether a value has the form of a record."""
+    if not isinstance(value, dict):
+        return False
+    if "schemaVersion" in value:
+        schema_version = value["schemaVersion"]
+        if not (schema_version in (1, 2) and not isinstance(schema_version, bool)):
+            return False
+    if "schemaVersion" in value and ("schemaVersion" not in value or (value["schemaVersion"] == 2 and not isinstance(value["schemaVersion"], bool))):
+        if not is_record2(value):
+            return False
+    else:
+        if not is_record1(value):
+            return False
+    return True
+
+
+def is_record1(value: Any) -> bool:
+    """Whether a value has the form of a record1."""
     if not isinstance(value, dict):
         return False
     if not value.keys() >= {"schemaVersion", "id", "candidateId", "createdAt", "manifestHash", "validationHash", "provenance", "framework", "outcome", "tags", "warnings", "context", "evidence", "patterns", "integrity"}:
@@ -49,45 +128,16 @@ def is_record(value: Any) -> bool:
     if not (len(validation_hash) == 64 and not validation_hash.strip("0123456789abcdef")):
         return False
     provenance = value["provenance"]
-    if not isinstance(provenance, dict):
-        return False
-    if not provenance.keys() >= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
-        return False
-    if not provenance.keys() <= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
-        return False
-    fingerprint = provenance["fingerprint"]
-    if not isinstance(fingerprint, str):
-        return False
-    if not (len(fingerprint) == 64 and not fingerprint.strip("0123456789abcdef")):
-        return False
-    runner = provenance["runner"]
-    if not isinstance(runner, str):
-        return False
-    if not (len(runner) == 64 and not runner.strip("0123456789abcdef")):
-        return False
-    services_hash = provenance["servicesHash"]
-    if not isinstance(services_hash, str):
-        return False
-    if not (len(services_hash) == 64 and not services_hash.strip("0123456789abcdef")):
-        return False
-    source_hash = provenance["sourceHash"]
-    if not isinstance(source_hash, str):
-        return False
-    if not (len(source_hash) == 64 and not source_hash.strip("0123456789abcdef")):
+    if not is_provenance(provenance):
         return False
     framework = value["framework"]
-    if not (framework in ('node', 'jest', 'vitest', 'playwright', 'custom', 'pytest', 'unittest')):
+    if not is_framework(framework):
         return False
     outcome = value["outcome"]
     if not (outcome in ('accepted', 'rejected')):
         return False
     tags = value["tags"]
-    if not isinstance(tags, list):
-        return False
-    for tags_item in tags:
-        if not (tags_item in ('boundary', 'error', 'integration', 'async', 'mock', 'table', 'assertion', 'modularization', 'held-out-tested', 'case-preservation')):
-            return False
-    if len(set(tags)) != len(tags):
+    if not is_tags(tags):
         return False
     warnings = value["warnings"]
     if not isinstance(warnings, list):
@@ -101,7 +151,7 @@ def is_record(value: Any) -> bool:
     if not is_context(context):
         return False
     evidence = value["evidence"]
-    if not is_evidence(evidence):
+    if not is_evidence1(evidence):
         return False
     patterns = value["patterns"]
     if not isinstance(patterns, list):
@@ -121,6 +171,255 @@ def is_record(value: Any) -> bool:
             patterns = value["patterns"]
             if not len(patterns) <= 0:
                 return False
+    return True
+
+
+def is_record2(value: Any) -> bool:
+    """Whether a value has the form of a record2."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"schemaVersion", "id", "candidateId", "createdAt", "manifestHash", "validationHash", "provenance", "framework", "outcome", "title", "tests", "subject", "tags", "warnings", "reasons", "context", "evidence", "patterns", "integrity"}:
+        return False
+    if not value.keys() <= {"schemaVersion", "id", "candidateId", "createdAt", "manifestHash", "validationHash", "provenance", "framework", "outcome", "title", "tests", "subject", "tags", "warnings", "reasons", "context", "evidence", "patterns", "integrity"}:
+        return False
+    schema_version = value["schemaVersion"]
+    if not (schema_version == 2 and not isinstance(schema_version, bool)):
+        return False
+    id = value["id"]
+    if not isinstance(id, str):
+        return False
+    if not (len(id) == 64 and not id.strip("0123456789abcdef")):
+        return False
+    candidate_id = value["candidateId"]
+    if not isinstance(candidate_id, str):
+        return False
+    if not re.search('^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$(?!\n)', candidate_id):
+        return False
+    created_at = value["createdAt"]
+    if not isinstance(created_at, str):
+        return False
+    if not re.search('^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$(?!\n)', created_at):
+        return False
+    manifest_hash = value["manifestHash"]
+    if not isinstance(manifest_hash, str):
+        return False
+    if not (len(manifest_hash) == 64 and not manifest_hash.strip("0123456789abcdef")):
+        return False
+    validation_hash = value["validationHash"]
+    if not isinstance(validation_hash, str):
+        return False
+    if not (len(validation_hash) == 64 and not validation_hash.strip("0123456789abcdef")):
+        return False
+    provenance = value["provenance"]
+    if not is_provenance(provenance):
+        return False
+    framework = value["framework"]
+    if not is_framework(framework):
+        return False
+    outcome = value["outcome"]
+    if not (outcome in ('accepted', 'rejected')):
+        return False
+    title = value["title"]
+    if not isinstance(title, str):
+        return False
+    if not len(title) <= 160:
+        return False
+    if not re.search('^[^\n\r\u2028\u2029]*$(?!\n)', title):
+        return False
+    tests = value["tests"]
+    if not isinstance(tests, list):
+        return False
+    if not len(tests) <= 20:
+        return False
+    for tests_item in tests:
+        if not is_test(tests_item):
+            return False
+    subject = value["subject"]
+    if not is_subject(subject):
+        return False
+    tags = value["tags"]
+    if not is_tags(tags):
+        return False
+    warnings = value["warnings"]
+    if not isinstance(warnings, list):
+        return False
+    for warnings_item in warnings:
+        if not (warnings_item in ('review-rejected', 'oracle-missing', 'execution-incomplete', 'execution-failed', 'case-loss', 'held-out-miss', 'undemonstrated-defect', 'other-rejection', 'adds-nothing', 'flaky')):
+            return False
+    if len(set(warnings)) != len(warnings):
+        return False
+    reasons = value["reasons"]
+    if not isinstance(reasons, list):
+        return False
+    if not len(reasons) <= 20:
+        return False
+    for reasons_item in reasons:
+        if not isinstance(reasons_item, str):
+            return False
+        if not len(reasons_item) <= 300:
+            return False
+    context = value["context"]
+    if not is_context(context):
+        return False
+    evidence = value["evidence"]
+    if not is_evidence2(evidence):
+        return False
+    patterns = value["patterns"]
+    if not isinstance(patterns, list):
+        return False
+    if not len(patterns) <= 8:
+        return False
+    for patterns_item in patterns:
+        if not is_pattern(patterns_item):
+            return False
+    integrity = value["integrity"]
+    if not isinstance(integrity, str):
+        return False
+    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
+        return False
+    if ("outcome" not in value or (value["outcome"] == 'rejected')):
+        if "patterns" in value:
+            patterns = value["patterns"]
+            if not len(patterns) <= 0:
+                return False
+    return True
+
+
+def is_tombstone(value: Any) -> bool:
+    """Whether a value has the form of a tombstone."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"id", "at"}:
+        return False
+    if not value.keys() <= {"id", "at"}:
+        return False
+    id = value["id"]
+    if not isinstance(id, str):
+        return False
+    if not (len(id) == 64 and not id.strip("0123456789abcdef")):
+        return False
+    at = value["at"]
+    if not isinstance(at, str):
+        return False
+    if not re.search('^([0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$(?!\n)', at):
+        return False
+    return True
+
+
+def is_provenance(value: Any) -> bool:
+    """Whether a value has the form of a provenance."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
+        return False
+    if not value.keys() <= {"fingerprint", "runner", "servicesHash", "sourceHash"}:
+        return False
+    fingerprint = value["fingerprint"]
+    if not isinstance(fingerprint, str):
+        return False
+    if not (len(fingerprint) == 64 and not fingerprint.strip("0123456789abcdef")):
+        return False
+    runner = value["runner"]
+    if not isinstance(runner, str):
+        return False
+    if not (len(runner) == 64 and not runner.strip("0123456789abcdef")):
+        return False
+    services_hash = value["servicesHash"]
+    if not isinstance(services_hash, str):
+        return False
+    if not (len(services_hash) == 64 and not services_hash.strip("0123456789abcdef")):
+        return False
+    source_hash = value["sourceHash"]
+    if not isinstance(source_hash, str):
+        return False
+    if not (len(source_hash) == 64 and not source_hash.strip("0123456789abcdef")):
+        return False
+    return True
+
+
+def is_framework(value: Any) -> bool:
+    """Whether a value has the form of a framework."""
+    if not (value in ('node', 'jest', 'vitest', 'playwright', 'custom', 'pytest', 'unittest')):
+        return False
+    return True
+
+
+def is_test(value: Any) -> bool:
+    """Whether a value has the form of a test."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"path", "name", "outcome"}:
+        return False
+    if not value.keys() <= {"path", "name", "outcome"}:
+        return False
+    path = value["path"]
+    if not isinstance(path, str):
+        return False
+    if not len(path) <= 200:
+        return False
+    name = value["name"]
+    if not isinstance(name, str):
+        return False
+    if not len(name) <= 200:
+        return False
+    outcome = value["outcome"]
+    if not (outcome in ('passed', 'failed', 'skipped')):
+        return False
+    return True
+
+
+def is_subject(value: Any) -> bool:
+    """Whether a value has the form of a subject."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"files", "symbols"}:
+        return False
+    if not value.keys() <= {"files", "symbols"}:
+        return False
+    files = value["files"]
+    if not isinstance(files, list):
+        return False
+    if not len(files) <= 20:
+        return False
+    for files_item in files:
+        if not isinstance(files_item, dict):
+            return False
+        if not files_item.keys() >= {"path", "digest"}:
+            return False
+        if not files_item.keys() <= {"path", "digest"}:
+            return False
+        path = files_item["path"]
+        if not isinstance(path, str):
+            return False
+        if not len(path) <= 200:
+            return False
+        digest = files_item["digest"]
+        if not isinstance(digest, str):
+            return False
+        if not (len(digest) == 64 and not digest.strip("0123456789abcdef")):
+            return False
+    symbols = value["symbols"]
+    if not isinstance(symbols, list):
+        return False
+    if not len(symbols) <= 40:
+        return False
+    for symbols_item in symbols:
+        if not isinstance(symbols_item, str):
+            return False
+        if not len(symbols_item) <= 80:
+            return False
+    return True
+
+
+def is_tags(value: Any) -> bool:
+    """Whether a value has the form of a tags."""
+    if not isinstance(value, list):
+        return False
+    for value_item in value:
+        if not (value_item in ('boundary', 'error', 'integration', 'async', 'mock', 'table', 'assertion', 'modularization', 'held-out-tested', 'case-preservation')):
+            return False
+    if len(set(value)) != len(value):
+        return False
     return True
 
 
@@ -155,8 +454,8 @@ def is_context(value: Any) -> bool:
     return True
 
 
-def is_evidence(value: Any) -> bool:
-    """Whether a value has the form of a evidence."""
+def is_evidence1(value: Any) -> bool:
+    """Whether a value has the form of a evidence1."""
     if not isinstance(value, dict):
         return False
     if not value.keys() >= {"originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects", "caughtDefects", "complete"}:
@@ -218,6 +517,114 @@ def is_evidence(value: Any) -> bool:
     return True
 
 
+def is_evidence2(value: Any) -> bool:
+    """Whether a value has the form of a evidence2."""
+    if not isinstance(value, dict):
+        return False
+    if not value.keys() >= {"originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects", "caughtDefects", "complete", "newCases", "repeats", "closedGaps", "mutants", "caughtMutants", "survivingMutants", "undone"}:
+        return False
+    if not value.keys() <= {"originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects", "caughtDefects", "complete", "newCases", "repeats", "closedGaps", "mutants", "caughtMutants", "survivingMutants", "undone"}:
+        return False
+    original_cases = value["originalCases"]
+    if not (type(original_cases) is int or (type(original_cases) is float and original_cases.is_integer())):
+        return False
+    if not original_cases >= 0:
+        return False
+    if not original_cases <= 10000000:
+        return False
+    candidate_cases = value["candidateCases"]
+    if not (type(candidate_cases) is int or (type(candidate_cases) is float and candidate_cases.is_integer())):
+        return False
+    if not candidate_cases >= 0:
+        return False
+    if not candidate_cases <= 10000000:
+        return False
+    passed_cases = value["passedCases"]
+    if not (type(passed_cases) is int or (type(passed_cases) is float and passed_cases.is_integer())):
+        return False
+    if not passed_cases >= 0:
+        return False
+    if not passed_cases <= 10000000:
+        return False
+    failed_cases = value["failedCases"]
+    if not (type(failed_cases) is int or (type(failed_cases) is float and failed_cases.is_integer())):
+        return False
+    if not failed_cases >= 0:
+        return False
+    if not failed_cases <= 10000000:
+        return False
+    missing_cases = value["missingCases"]
+    if not (type(missing_cases) is int or (type(missing_cases) is float and missing_cases.is_integer())):
+        return False
+    if not missing_cases >= 0:
+        return False
+    if not missing_cases <= 10000000:
+        return False
+    demonstrated_defects = value["demonstratedDefects"]
+    if not (type(demonstrated_defects) is int or (type(demonstrated_defects) is float and demonstrated_defects.is_integer())):
+        return False
+    if not demonstrated_defects >= 0:
+        return False
+    if not demonstrated_defects <= 10000000:
+        return False
+    caught_defects = value["caughtDefects"]
+    if not (type(caught_defects) is int or (type(caught_defects) is float and caught_defects.is_integer())):
+        return False
+    if not caught_defects >= 0:
+        return False
+    if not caught_defects <= 10000000:
+        return False
+    complete = value["complete"]
+    if not isinstance(complete, bool):
+        return False
+    new_cases = value["newCases"]
+    if not (type(new_cases) is int or (type(new_cases) is float and new_cases.is_integer())):
+        return False
+    if not new_cases >= 0:
+        return False
+    if not new_cases <= 10000000:
+        return False
+    repeats = value["repeats"]
+    if not (type(repeats) is int or (type(repeats) is float and repeats.is_integer())):
+        return False
+    if not repeats >= 0:
+        return False
+    if not repeats <= 10000000:
+        return False
+    closed_gaps = value["closedGaps"]
+    if not (type(closed_gaps) is int or (type(closed_gaps) is float and closed_gaps.is_integer())):
+        return False
+    if not closed_gaps >= 0:
+        return False
+    if not closed_gaps <= 10000000:
+        return False
+    mutants = value["mutants"]
+    if not (type(mutants) is int or (type(mutants) is float and mutants.is_integer())):
+        return False
+    if not mutants >= 0:
+        return False
+    if not mutants <= 10000000:
+        return False
+    caught_mutants = value["caughtMutants"]
+    if not (type(caught_mutants) is int or (type(caught_mutants) is float and caught_mutants.is_integer())):
+        return False
+    if not caught_mutants >= 0:
+        return False
+    if not caught_mutants <= 10000000:
+        return False
+    surviving_mutants = value["survivingMutants"]
+    if not (type(surviving_mutants) is int or (type(surviving_mutants) is float and surviving_mutants.is_integer())):
+        return False
+    if not surviving_mutants >= 0:
+        return False
+    if not surviving_mutants <= 10000000:
+        return False
+    undone = value["undone"]
+    if not (undone in ('caught', 'missed', 'none')):
+        return False
+    return True
+
+
 def is_pattern(value: Any) -> bool:
     """Whether a value has the form of a pattern."""
     if not isinstance(value, dict):
@@ -246,26 +653,16 @@ def is_store(value: Any) -> bool:
     """Whether a value has the form of a store."""
     if not isinstance(value, dict):
         return False
-    if not value.keys() >= {"schemaVersion", "records", "integrity"}:
-        return False
-    if not value.keys() <= {"schemaVersion", "records", "integrity"}:
-        return False
-    schema_version = value["schemaVersion"]
-    if not (schema_version == 1 and not isinstance(schema_version, bool)):
-        return False
-    records = value["records"]
-    if not isinstance(records, list):
-        return False
-    if not len(records) <= 200:
-        return False
-    for records_item in records:
-        if not is_record(records_item):
+    if "schemaVersion" in value:
+        schema_version = value["schemaVersion"]
+        if not (schema_version in (1, 2) and not isinstance(schema_version, bool)):
             return False
-    integrity = value["integrity"]
-    if not isinstance(integrity, str):
-        return False
-    if not (len(integrity) == 64 and not integrity.strip("0123456789abcdef")):
-        return False
+    if "schemaVersion" in value and ("schemaVersion" not in value or (value["schemaVersion"] == 2 and not isinstance(value["schemaVersion"], bool))):
+        if not is_store2(value):
+            return False
+    else:
+        if not is_store1(value):
+            return False
     return True
 
 

@@ -16,7 +16,8 @@ NO_COMMANDS = {"__init__", "formats", "output"}
 
 def test_every_module_of_the_folder_is_a_command_that_is_listed() -> None:
     folder = Path(commands.__file__).parent
-    assert sorted(NAMES) == sorted({path.stem for path in folder.glob("*.py")} - NO_COMMANDS)
+    modules = {path.stem for path in folder.glob("*.py")} - NO_COMMANDS
+    assert sorted(NAMES) == sorted(module.replace("_", "-") for module in modules)
 
 
 def test_help_lists_every_command_and_imports_nothing_heavy(project: Project) -> None:

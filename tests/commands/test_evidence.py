@@ -114,7 +114,7 @@ def test_both_doors_learn_export_and_merge_alike(tmp_path: Path) -> None:
     twin = tmp_path / "twin"
     fill(twin, range(3))
     merged = value(lore("merge", "--from", there, "--root", here, "--json"))
-    assert merged == {"added": 2, "known": 0, "dropped": 0, "total": 5}
+    assert merged == {"added": 2, "known": 0, "dropped": 0, "total": 5, "forgotten": 0, "left": []}
     assert value(doit("merge", f"source={there}", f"root={twin}", "format=json")) == merged
     assert (twin / store.INDEX_FILE).read_bytes() == (here / store.INDEX_FILE).read_bytes()
     for command in ("learn", "export"):

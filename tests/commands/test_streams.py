@@ -13,7 +13,7 @@ from evidence_helpers import fill, patch, pytest_project
 from helpers import Done, Project, word
 from testlore import canonical, evidence
 from testlore.commands import NAMES
-from testlore.memory import writer
+from testlore.memory import store, writer
 
 NAME = "lädchen-ö"
 
@@ -29,6 +29,8 @@ CALLS = {
     "export": (["export"], 0),
     "forget": (["forget", "ID", "--why", "schön war es nicht"], 0),
     "merge": (["merge", "--from", "other"], 0),
+    "resolve": (["resolve", "--json"], 2),
+    "merge-driver": (["merge-driver", "base", "ours.json", "theirs.json"], 0),
     "generate": (["generate"], 2),
     "mcp": (["mcp"], 0),
     "trust": (["trust", "--show"], 0),
@@ -51,6 +53,8 @@ def _shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fill(folder, range(3))
         foreign = make_episode(9, "zero boundary ö ☕ \ud800", framework="pytest")
         writer.update(str(folder), lambda found, foreign=foreign: [*found, foreign])  # type: ignore[misc]
+    for side in ("ours.json", "theirs.json"):
+        shutil.copyfile(root / store.INDEX_FILE, root / side)
     identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
     subprocess.run(["git", "add", "calc.py", "tests"], cwd=root, check=True)
     subprocess.run(["git", *identity, "commit", "-qm", "Größen mit Grenzen"], cwd=root, check=True)

@@ -26,7 +26,7 @@ from docs_helpers import (
     tasks,
     text_of,
 )
-from evidence_helpers import patch
+from evidence_helpers import fill, patch
 from helpers import REPOSITORY, Project, golden
 from testlore import evidence, schemas
 
@@ -74,6 +74,29 @@ def till(root: Path) -> Words:
     return {"EPISODE": project.records()[0]["id"][:12]}
 
 
+def branches(root: Path) -> Words:
+    """A project in git whose memory was changed on this branch and on another one."""
+    golden("till", root)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(root)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for key, value in (("user.name", "a"), ("user.email", "a@example.org")):
+        subprocess.run([*git, "config", key, value], check=True)
+    for number, switch in enumerate(([], ["checkout", "-q", "-b", "other"], ["checkout", "-q", "-"])):
+        if switch:
+            subprocess.run([*git, *switch], check=True)
+        fill(root, range(number, number + 1))
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", "Remember"], check=True)
+    return {}
+
+
+def conflicted(root: Path) -> Words:
+    """The same in the midst of a merge."""
+    branches(root)
+    assert subprocess.run(["git", "-C", str(root), "merge", "-q", "other"], capture_output=True, check=False).returncode
+    return {}
+
+
 def shop_with_candidate(root: Path) -> Words:
     """A small project with a worker, a patch beside it, and the candidate that was staged from it."""
     shop(root, Crew(root.parent / "crew"))
@@ -94,6 +117,8 @@ def checkout(root: Path) -> Words:
 #: How the places are made that examples name; another name is a till of its own.
 PLACES: dict[str, Callable[[Path], Words]] = {
     "session": empty,
+    "branches": branches,
+    "conflicted": conflicted,
     "shop": shop_with_candidate,
     "agents": shop_without_worker,
     "patch": shop_without_worker,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from episodes import make_episode
 from evidence_helpers import (
     CALC,
     Json,
@@ -24,8 +26,10 @@ from evidence_helpers import (
     write,
 )
 from testlore import evidence, recall
+from testlore.commands.validate import answer_of
 from testlore.errors import Refusal, Unusable
-from testlore.memory import store
+from testlore.memory import store, writer
+from testlore.memory.forget import forget
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +181,17 @@ def test_a_corrupt_memory_is_left_as_it_is(validated: Validated, damage: bytes) 
     assert (validated.root / store.INDEX_FILE).read_bytes() == damage
 
 
+def test_a_verdict_is_remembered_once_a_conflict_in_the_memory_is_resolved(validated: Validated) -> None:
+    fill(validated.root, range(1))
+    file = validated.root / store.INDEX_FILE
+    text = file.read_text()
+    file.write_text(f"<<<<<<< HEAD\n{text}\n=======\n{text}\n>>>>>>> other\n")
+    with pytest.raises(Unusable, match="store-conflicted"):
+        evidence.remember(validated.root, validated.accepted)
+    file.write_text(text)
+    assert evidence.remember(validated.root, validated.accepted).new
+
+
 def test_a_linked_memory_is_left_as_it_is(validated: Validated, tmp_path: Path) -> None:
     fill(tmp_path / "other", range(1))
     target = tmp_path / "other" / store.INDEX_FILE
@@ -187,9 +202,58 @@ def test_a_linked_memory_is_left_as_it_is(validated: Validated, tmp_path: Path) 
     assert target.read_bytes() == before
 
 
-def test_the_memory_is_readable_by_its_owner_alone(validated: Validated) -> None:
-    evidence.remember(validated.root, validated.accepted)
-    assert (validated.root / store.INDEX_FILE).stat().st_mode & 0o777 == 0o600
+def test_a_new_episode_is_of_version_2_and_says_why_it_was_rejected(validated: Validated) -> None:
+    for name in (validated.accepted, validated.rejected):
+        evidence.remember(validated.root, name)
+    rejected, accepted = sorted(records(validated.root), key=lambda one: one["outcome"], reverse=True)
+    assert (accepted["schemaVersion"], accepted["reasons"]) == (2, [])
+    assert rejected["schemaVersion"] == 2
+    assert [reason.partition(": ")[0] for reason in rejected["reasons"]] == ["candidate-failed"]
+    assert "test_red" in rejected["reasons"][0]
+
+
+def test_what_was_forgotten_can_be_remembered_again_and_is_younger_than_its_tombstone(validated: Validated) -> None:
+    first = evidence.remember(validated.root, validated.accepted).record
+    forget(validated.root, [validated.accepted], "too soon")
+    assert records(validated.root) == []
+    again = evidence.remember(validated.root, validated.accepted)
+    assert again.new
+    [tombstone] = store.parse(store.read_bytes(str(validated.root))).forgotten
+    assert again.record["createdAt"] > tombstone["at"] > first["createdAt"]
+    assert records(validated.root) == [again.record]
+    assert not evidence.remember(validated.root, validated.accepted).new
+
+
+def test_over_two_hundred_episodes_validating_says_which_one_left(validated: Validated) -> None:
+    fill(validated.root, range(200))
+    oldest = records(validated.root)[-1]["id"]
+    validation = evidence.validate(validated.root, validated.accepted)
+    assert list(validation.dropped) == [oldest]
+    answer = answer_of(validation)
+    assert f"for lack of room these left: {oldest[:12]}" in answer.text
+    assert answer.value["dropped"] == [oldest]
+    assert len(records(validated.root)) == 200
+
+
+def test_an_episode_that_is_older_than_a_full_memory_is_not_said_to_be_remembered(validated: Validated) -> None:
+    future = [make_episode(number, createdAt=f"2999-01-01T00:00:00.{number:03d}Z") for number in range(200)]
+    writer.update(str(validated.root), lambda found: future)
+    validation = evidence.validate(validated.root, validated.rejected)
+    assert (validation.record, validation.not_remembered) == ("", "the memory is full of newer episodes")
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_memory_gets_the_mode_of_the_mask_and_an_old_one_keeps_its_own(validated: Validated, mask: int) -> None:
+    file = validated.root / store.INDEX_FILE
+    before = os.umask(mask)
+    try:
+        evidence.remember(validated.root, validated.accepted)
+        assert file.stat().st_mode & 0o777 == 0o666 & ~mask
+        file.chmod(0o664)
+        evidence.remember(validated.root, validated.rejected)
+        assert file.stat().st_mode & 0o777 == 0o664
+    finally:
+        os.umask(before)
 
 
 def test_no_marker_of_what_memory_must_not_hold_gets_in(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from episodes import make_episode
 from evidence_helpers import fill, records, tree
-from testlore import canonical
+from testlore import canonical, cli
 from testlore.errors import Refusal, Unusable
 from testlore.memory import store, writer
+from testlore.memory.forget import forget
 from testlore.memory.merge import MergeCounts, merge
 
 
@@ -55,3 +58,30 @@ def test_a_source_without_a_memory_is_refused_by_name(tmp_path: Path) -> None:
     fill(tmp_path / "here", range(1))
     with pytest.raises(Refusal, match="call-invalid: source is"):
         merge(tmp_path / "here", tmp_path / "nowhere")
+
+
+def test_over_two_hundred_episodes_a_merge_says_which_ones_left(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    fill(here, range(199))
+    fill(there, range(199, 202))
+    left = [make_episode(number)["id"] for number in (1, 0)]
+    twin = shutil.copytree(here, tmp_path / "twin")
+    assert merge(twin, there) == MergeCounts(added=3, known=0, dropped=2, total=200, left=tuple(left))
+    assert cli.main(["merge", "--root", str(here), "--from", str(there)]) == 0
+    assert f"for lack of room these left: {left[0][:12]}, {left[1][:12]}\n" in capfd.readouterr().out
+
+
+def test_writers_at_once_lose_neither_an_episode_nor_a_tombstone(tmp_path: Path) -> None:
+    fill(tmp_path, range(24))
+    gone = [record["id"] for record in records(tmp_path)]
+    with ThreadPoolExecutor(8) as pool:
+        made = [pool.submit(fill, tmp_path, range(number, number + 1)) for number in range(100, 124)]
+        went = [pool.submit(forget, tmp_path, [one], "a trial") for one in gone]
+        assert [writer.result() for writer in made] == [None] * 24
+        assert [writer.result()[0]["id"] for writer in went] == gone
+    found = store.parse(store.read_bytes(str(tmp_path)))
+    names = {record["candidateId"] for record in found.records}
+    assert names == {f"c{number}" for number in range(100, 124)}
+    assert {one["id"] for one in found.forgotten} == set(gone)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from episodes import make_episode, pattern, reseal
+from episodes import make_episode, make_episode_2, pattern, reseal
 from helpers import DOORS, Json, Project, ids, states, without_powers, word
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +52,10 @@ BAD_BYTES = {
     .replace(b'"tags": 0', b'"tags": [' + b"[" * 900 + b"]" * 900 + b", " + b"[" * 900 + b"]" * 900 + b"]"),
     "with a long unknown key": _text([], **{"x" * 100_000: 1}).encode(),
     "with an unknown key": _text([], more=1).encode(),
-    "of another version": _text([], schemaVersion=2).encode(),
+    "of another version": _text([], schemaVersion=3).encode(),
+    "of version 2 without its tombstones": _text([], schemaVersion=2).encode(),
+    "of version 1 with tombstones": _text([], forgotten=[]).encode(),
+    "of version 1 with a record of version 2": _text([make_episode_2(1)]).encode(),
     "of a version that is true": _text([], schemaVersion=True).encode(),
     "without records": json.dumps(canonical.seal({"schemaVersion": 1})).encode(),
     "without a version": json.dumps(canonical.seal({"records": []})).encode(),
@@ -92,7 +95,7 @@ def test_a_refused_store_ends_both_commands_with_1(project: Project, name: str) 
 
 BAD_RECORDS: list[tuple[str, Json]] = [
     ("unknown", {"unknown": 1}),
-    ("schemaVersion", {"schemaVersion": 2}),
+    ("schemaVersion", {"schemaVersion": 3}),
     ("schemaVersion", {"schemaVersion": "1"}),
     ("id", {"id": "0" * 64}),
     ("id", {"id": make_episode(1)["id"].upper()}),

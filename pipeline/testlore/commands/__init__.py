@@ -7,12 +7,13 @@ A command's module has
 - ``add_arguments(parser)``: adds the arguments; ``--root`` is there already;
 - ``run(arguments)``: runs the command and returns the exit status. It imports whatever takes long to import.
 
-To add a command, write such a module and add its name to :data:`NAMES`.
+To add a command, write such a module and add its name to :data:`NAMES`. A hyphen in the name is an underscore in the
+module's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from testlore.commands import formats, output
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 #: Every command, in the order of ``testlore --help``.
 NAMES = (
     *("recall", "evaluate", "doctor"),
-    *("stage", "validate", "candidates", "learn", "export", "forget", "merge"),
+    *("stage", "validate", "candidates", "learn", "export", "forget", "merge", "resolve", "merge-driver"),
     *("generate", "mcp", "trust", "clean"),
 )
 
@@ -49,6 +50,11 @@ class Answer(NamedTuple):
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def dropped_text(ids: Sequence[str]) -> str:
+    """Which episodes had to leave a full memory, for people; empty when none did."""
+    return f"; for lack of room these left: {', '.join(one[:SHORT_ID] for one in ids)}" if ids else ""
 
 
 def respond(work: Callable[[], Answer], *, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""``testlore export``: print counts of the memory, with nothing that could identify a project."""
+"""``testlore export``: print counts of the memory, which identify no project, or write its episodes for TestLore."""
 
 from __future__ import annotations
 
@@ -10,17 +10,31 @@ if TYPE_CHECKING:
     import argparse
 
 HELP = "print counts of the memory: no code, path, id, digest or time"
-EXAMPLES = ("testlore export", "testlore export --json > counts.json")
+EXAMPLES = ("testlore export --json > counts.json", "testlore export --testlore memory.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the output format."""
+    """Add the output format and the file."""
     add_json(parser)
+    parser.add_argument("--testlore", metavar="FILE", help="write the episodes instead, as a store of TestLore's")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the counts."""
-    return respond(lambda: _answer(arguments.root), as_json=arguments.json)
+    """Print the counts, or write the file."""
+    file = arguments.testlore
+    return respond(
+        lambda: _answer(arguments.root) if file is None else _written(arguments.root, file), as_json=arguments.json
+    )
+
+
+def _written(root: str, file: str) -> Answer:
+    from testlore.memory import version1
+
+    counts = version1.write(root, file)
+    text = f"{counts.episodes} episodes written to {file}"
+    if counts.left_out:
+        text += f"; {counts.left_out} left out, since TestLore has no word for their framework or language"
+    return Answer({"file": file, "episodes": counts.episodes, "leftOut": counts.left_out}, text)
 
 
 def _answer(root: str) -> Answer:

@@ -19,7 +19,7 @@ _SHOWN = ("id", "outcome", "createdAt", "tags", "warnings")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the episodes and the reason."""
     add_json(parser)
-    parser.add_argument("ids", nargs="+", metavar="ID", help="an episode: the first 8 or more characters of its id")
+    parser.add_argument("ids", nargs="+", metavar="ID", help="an episode's or a candidate's id, or its beginning")
     parser.add_argument("--why", required=True, metavar="TEXT", help="the person's reason")
 
 

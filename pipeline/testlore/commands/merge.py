@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import Answer, add_json, dropped_text, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -28,5 +28,7 @@ def _answer(root: str, source: str) -> Answer:
     from testlore.memory.merge import merge
 
     counts = merge(root, source)
-    text = f"{counts.added} episodes added, {counts.known} known before, {counts.dropped} dropped for lack of room; "
-    return Answer(counts._asdict(), f"{text}{counts.total} in memory")
+    text = f"{counts.added} episodes added, {counts.known} known before, {counts.dropped} dropped for lack of room"
+    if counts.forgotten:
+        text += f", {counts.forgotten} removed that were forgotten there"
+    return Answer(counts._asdict(), f"{text}; {counts.total} in memory{dropped_text(counts.left)}")

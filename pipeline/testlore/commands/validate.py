@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import SHORT_ID, Answer, add_json, respond
+from testlore.commands import SHORT_ID, Answer, add_json, dropped_text, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +44,8 @@ def answer_of(validation: Validation) -> Answer:
     }
     if validation.not_remembered:
         value["notRemembered"] = validation.not_remembered
+    if validation.dropped:
+        value["dropped"] = list(validation.dropped)
     counts = validation.evidence
     remembered = validation.record[:SHORT_ID]
     lines = [
@@ -51,6 +53,8 @@ def answer_of(validation: Validation) -> Answer:
         *(f"  {detail}" for detail in validation.details),
         f"  {counts['passedCases']} of {counts['candidateCases']} cases passed, {counts['missingCases']} missing; "
         f"{counts['caughtDefects']} of {counts['demonstratedDefects']} demonstrated defects caught",
-        f"  remembered as {remembered}" if remembered else f"  not remembered: {validation.not_remembered}",
+        f"  remembered as {remembered}{dropped_text(validation.dropped)}"
+        if remembered
+        else f"  not remembered: {validation.not_remembered}",
     ]
     return Answer(value, "\n".join(lines), validation.output)

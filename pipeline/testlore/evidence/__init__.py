@@ -75,13 +75,17 @@ def validate(root: Root, candidate_id: str) -> Validation:
 
     Raises:
         Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
-        Unusable: ``configuration-invalid``, ``call-invalid``. With ``store-corrupt`` and ``store-unsafe`` the verdict
-            is kept beside the candidate; :func:`remember` puts it into memory once the store is repaired.
+        Unusable: ``configuration-invalid``, ``call-invalid``. With ``store-corrupt``, ``store-conflicted`` and
+            ``store-unsafe`` the verdict is kept beside the candidate; :func:`remember` puts it into memory once the
+            store is repaired.
     """
     folder = _folder(root)
     ended = _validation.run(folder, candidate_id)
     try:
-        return ended._replace(record=_remember.remember(folder, candidate_id).record["id"])
+        entry = _remember.remember(folder, candidate_id)
+        if entry.record["id"] in entry.dropped:
+            return ended._replace(not_remembered="the memory is full of newer episodes")
+        return ended._replace(record=entry.record["id"], dropped=entry.dropped)
     except Refusal as refused:
         if refused.reason in ("memory-busy", "memory-unwritable"):
             raise
@@ -98,7 +102,8 @@ def remember(root: Root, candidate_id: str) -> StoreEntry:
     Raises:
         Refusal: there is no verdict, it is older than a day or was changed, or the candidate or the project has
             changed.
-        Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
+        Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-conflicted``,
+            ``store-unsafe``.
     """
     return _remember.remember(_folder(root), candidate_id)
 

@@ -9,7 +9,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from testlore import canonical
 from testlore.frameworks import languages
@@ -210,8 +210,3 @@ def _shorten(text: str) -> str:
 def private_names(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNames:
     """The names that must not get into the patterns of a project's tests."""
     return PrivateNames(frozenset(labels), frozenset(paths), os.path.abspath(root))
-
-
-def without_last_pattern(record: dict[str, Any]) -> dict[str, Any]:
-    """``record`` without its last pattern, sealed again."""
-    return canonical.seal({**record, "patterns": record["patterns"][:-1]})

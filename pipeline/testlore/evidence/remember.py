@@ -12,8 +12,9 @@ from testlore.evidence import candidate, patterns, staging, state, verdict
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.frameworks import languages
-from testlore.memory import store, writer
+from testlore.memory import episode, store, tombstones, writer
 from testlore.memory.store import Record
+from testlore.memory.writer import Content
 from testlore.project import safe_files, settings
 
 _FRESH_SECONDS = 24 * 3600
@@ -26,10 +27,12 @@ class StoreEntry(NamedTuple):
     Attributes:
         record: the episode as the store holds it.
         new: whether this call added it.
+        dropped: the ids of the oldest episodes, which had to leave the full store for it, newest first.
     """
 
     record: Record
     new: bool
+    dropped: list[str]
 
 
 def remember(root: str, name: str) -> StoreEntry:
@@ -38,7 +41,8 @@ def remember(root: str, name: str) -> StoreEntry:
     Raises:
         Refusal: the verdict is missing, is older than a day, is about another candidate or other files than it was
             staged against, or does not follow from the recorded observations; ``sources-unknown``.
-        Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-unsafe``.
+        Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-conflicted``,
+            ``store-unsafe``.
     """
     configured = settings.parse(settings.read(root))
     if not configured.learning:
@@ -50,14 +54,19 @@ def remember(root: str, name: str) -> StoreEntry:
     observed = _check(staged, validation)
     now = state.read(root)
     staging.check_base(staged.manifest, now)
-    record = _record(root, staged, validation, observed, now.settings, list(now.sources.files()))
+    made = [_record(root, staged, validation, observed, now.settings, list(now.sources.files()))]
 
-    def with_record(records: list[Record]) -> list[Record]:
-        return records if any(one["id"] == record["id"] for one in records) else [*records, record]
+    def with_record(content: Content) -> Content:
+        [record] = made
+        if any(one["id"] == record["id"] for one in content.records):
+            return content
+        created_at = tombstones.creation(record, content.forgotten)
+        made[0] = record if created_at == record["createdAt"] else canonical.seal({**record, "createdAt": created_at})
+        return content._replace(records=[*content.records, made[0]])
 
-    change = writer.update(root, with_record)
-    known = next((one for one in change.before if one["id"] == record["id"]), None)
-    return StoreEntry(known or record, known is None)
+    change = writer.rewrite(root, with_record)
+    known = next((one for one in change.before if one["id"] == made[0]["id"]), None)
+    return StoreEntry(known or made[0], known is None, change.dropped)
 
 
 def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
@@ -100,32 +109,36 @@ def _record(
         [*configured.services.values(), *configured.environment.values()],
         [*paths, *staged.files],
     )
-    record = canonical.seal(
-        {
-            "schemaVersion": 1,
-            "id": store.record_id(staged.manifest_hash, outcome),
-            "candidateId": staged.id,
-            "createdAt": validation["createdAt"],
-            "manifestHash": staged.manifest_hash,
-            "validationHash": canonical.digest(validation),
-            "provenance": validation["provenance"],
-            "framework": manifest["framework"],
-            "outcome": outcome,
-            "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
-            "warnings": validation["warnings"],
-            "context": {
-                "language": languages.common_language(tests or list(staged.files)),
-                "changedTests": len(tests),
-                "deletedFiles": len(manifest["delete"]),
-                "purpose": manifest["purpose"],
-            },
-            "evidence": validation["evidence"],
-            "patterns": patterns.collect(changed, before, private) if outcome == "accepted" else [],
-        }
+    return episode.make(
+        candidate_id=staged.id,
+        created_at=validation["createdAt"],
+        manifest_hash=staged.manifest_hash,
+        validation_hash=canonical.digest(validation),
+        provenance=validation["provenance"],
+        framework=manifest["framework"],
+        outcome=outcome,
+        tags=_tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
+        warnings=validation["warnings"],
+        reasons=_reasons(validation),
+        context={
+            "language": languages.common_language(tests or list(staged.files)),
+            "changedTests": len(tests),
+            "deletedFiles": len(manifest["delete"]),
+            "purpose": manifest["purpose"],
+        },
+        evidence=validation["evidence"],
+        patterns=patterns.collect(changed, before, private) if outcome == "accepted" else [],
+        masked=patterns.mask_secrets,
     )
-    while len(canonical.to_bytes(canonical.dumps(record))) > store.MAX_RECORD_BYTES and record["patterns"]:
-        record = patterns.without_last_pattern(record)
-    return record
+
+
+def _reasons(validation: Mapping[str, Any]) -> list[str]:
+    """Each reason with the names of its cases or defects, or the word alone where there is none."""
+    reasons: list[str] = []
+    for word in validation["reasons"]:
+        named = [detail for detail in validation["details"] if detail.startswith(f"{word}: ")]
+        reasons += named or [word]
+    return reasons
 
 
 def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:

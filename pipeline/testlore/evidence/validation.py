@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from testlore import canonical, programs
@@ -31,6 +32,7 @@ class Validation(NamedTuple):
         record: the id of the episode in memory; empty when it was not remembered.
         not_remembered: why it was not remembered, or empty.
         output: the end of what incomplete suites printed, for people. It is never stored.
+        dropped: the ids of the oldest episodes, which had to leave the full memory for this one, newest first.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Validation(NamedTuple):
     record: str = ""
     not_remembered: str = ""
     output: str = ""
+    dropped: Sequence[str] = ()
 
 
 def run(root: str, name: str) -> Validation:

@@ -14,7 +14,7 @@ def export(root: Root) -> dict[str, Any]:
     """How many episodes of each kind a memory holds. The result has no code, path, id, digest or time.
 
     Raises:
-        Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-unsafe``.
+        Unusable: ``call-invalid``, ``no-memory``, ``store-corrupt``, ``store-conflicted``, ``store-unsafe``.
     """
     records = store.parse(store.read_bytes(existing_folder(root))).records
     return {
@@ -28,6 +28,7 @@ def export(root: Root) -> dict[str, Any]:
         "warnings": _counts(warning for record in records for warning in record["warnings"]),
         "patterns": sum(len(record["patterns"]) for record in records),
         "evidence": _evidence(records),
+        "undone": _counts(record["evidence"]["undone"] for record in records if "undone" in record["evidence"]),
     }
 
 
@@ -39,5 +40,6 @@ def _evidence(records: list[Record]) -> dict[str, int]:
     totals: Counter[str] = Counter()
     for record in records:
         for key, value in record["evidence"].items():
-            totals[key] += int(value)
+            if key != "undone":  # a word
+                totals[key] += int(value)
     return dict(totals)

@@ -10,31 +10,43 @@ from typing import Any, NamedTuple
 
 from testlore import canonical, forms, schemas
 from testlore.errors import Unusable
+from testlore.memory import texts
 from testlore.project import safe_files
 
 INDEX_FILE = ".tddswarm/learning/index.json"
 MAX_BYTES = 4 << 20
 MAX_RECORDS = 200
 MAX_RECORD_BYTES = 32 << 10
-MAX_PATTERN_CHARACTERS = 1_200
+MAX_PATTERN_CHARACTERS = texts.PATTERN
+MAX_TOMBSTONES = 1_000
 
+_CONFLICT = b"\n<<<<<<<"  # lines of a store begin with a brace or a space
 _MOST_PARSED = 4
 
 Record = dict[str, Any]
+Tombstone = dict[str, str]
 
 
 class Store(NamedTuple):
-    """A store as it was read: the digest of its bytes, and its records, newest first. Do not change the records."""
+    """A store as it was read. Do not change what is in it.
+
+    Attributes:
+        digest: the digest of its bytes.
+        records: its records, newest first.
+        forgotten: its tombstones, newest first: each the ``id`` of an episode, and ``at``, when it was forgotten.
+    """
 
     digest: str
     records: list[Record]
+    forgotten: list[Tombstone]
 
 
 def read_bytes(root: str) -> bytes:
     """The store's bytes, unverified.
 
     Raises:
-        Unusable: ``no-memory``, ``store-unsafe``, or ``store-corrupt`` when it is larger than 4 MiB.
+        Unusable: ``no-memory``, ``store-unsafe``; ``store-corrupt`` when it is larger than 4 MiB, or
+            ``store-conflicted`` when that is so because git could not merge it.
     """
     try:
         data = safe_files.read_file(root, INDEX_FILE, MAX_BYTES)
@@ -43,7 +55,7 @@ def read_bytes(root: str) -> bytes:
     except OSError as error:
         raise Unusable("store-unsafe", safe_files.why_unread(INDEX_FILE, error)) from None
     if len(data) > MAX_BYTES:
-        raise Unusable("store-corrupt", f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
+        raise _not_a_store(data, f"{INDEX_FILE} is larger than {MAX_BYTES} bytes")
     return data
 
 
@@ -60,7 +72,7 @@ def parse(
         known: records that this process verified before.
 
     Raises:
-        Unusable: ``store-corrupt``, naming the first thing that is wrong.
+        Unusable: ``store-corrupt``, naming the first thing that is wrong; ``store-conflicted``: git could not merge it.
     """
     digest = canonical.digest(data)
     found = _parsed.get(digest)
@@ -68,17 +80,25 @@ def parse(
         try:
             value = canonical.loads(data)
         except ValueError as error:
-            raise Unusable("store-corrupt", f"not JSON: {error}") from None
+            raise _not_a_store(data, f"not JSON: {error}") from None
         if not known_valid:
             verify(value, known_seals, known)
         try:
-            found = Store(digest, sorted(value["records"], key=newest_first))
-        except (KeyError, TypeError, ValueError):  # these bytes were never verified
+            forgotten = sorted(value.get("forgotten", ()), key=youngest_first)
+            found = Store(digest, sorted(value["records"], key=newest_first), forgotten)
+        except (AttributeError, KeyError, TypeError, ValueError):  # these bytes were never verified
             raise Unusable("store-corrupt", "it holds what is no record") from None
         if len(_parsed) >= _MOST_PARSED:
             _parsed.clear()  # in one step, since other threads may ask too
         _parsed[digest] = found
     return found
+
+
+def _not_a_store(data: bytes, problem: str) -> Unusable:
+    """Why bytes are no store: because git could not merge two of them, or for another reason."""
+    if _CONFLICT in b"\n" + data:
+        return Unusable("store-conflicted", f"{INDEX_FILE} holds git's conflict markers; run `testlore resolve`")
+    return Unusable("store-corrupt", problem)
 
 
 #: The last stores that this process read, by digest. A long-lived process reads the same one again and again.
@@ -96,6 +116,11 @@ def is_current(root: str, store: Store) -> bool:
 def newest_first(record: Record) -> tuple[float, str]:
     """The sort key of a store: ``createdAt`` descending, then ``id`` ascending."""
     return (-seconds_of(record["createdAt"]), record["id"])
+
+
+def youngest_first(tombstone: Tombstone) -> tuple[float, str]:
+    """The sort key of tombstones: ``at`` descending, then ``id`` ascending."""
+    return (-seconds_of(tombstone["at"]), tombstone["id"])
 
 
 def moment(created_at: str) -> float:
@@ -129,8 +154,9 @@ def created_at(seconds: float) -> str:
     """A moment, in seconds since the epoch, as ECMAScript's ``Date.toISOString`` writes it."""
     from datetime import datetime, timezone
 
-    utc = datetime.fromtimestamp(int(seconds * 1000) / 1000, timezone.utc)
-    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+    whole, milliseconds = divmod(int(seconds * 1000), 1000)
+    utc = datetime.fromtimestamp(whole, timezone.utc)
+    return f"{utc.year:04d}-{utc:%m-%dT%H:%M:%S}.{milliseconds:03d}Z"
 
 
 def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record] = ()) -> None:
@@ -162,6 +188,20 @@ def verify(value: Any, known_seals: Container[str] = (), known: Sequence[Record]
         if record["id"] in seen:
             raise Unusable("store-corrupt", f"records[{number}]: its id comes twice")
         seen.add(record["id"])
+    _verify_forgotten(value.get("forgotten", []), records)
+
+
+def _verify_forgotten(forgotten: Sequence[Tombstone], records: Sequence[Record]) -> None:
+    forgotten_at: dict[str, str] = {}
+    for number, tombstone in enumerate(forgotten):
+        if not _is_moment(tombstone["at"]):
+            raise Unusable("store-corrupt", f"forgotten[{number}]: at is not a real date")
+        if tombstone["id"] in forgotten_at:
+            raise Unusable("store-corrupt", f"forgotten[{number}]: its id comes twice")
+        forgotten_at[tombstone["id"]] = tombstone["at"]
+    for number, record in enumerate(records):
+        if forgotten_at.get(record["id"], "") > record["createdAt"]:  # texts of one form, so they compare as moments
+            raise Unusable("store-corrupt", f"records[{number}]: it was forgotten after it was made")
 
 
 def _problem(value: Any) -> str:
@@ -185,16 +225,19 @@ def _fault(record: Record) -> str:
         return "the id is not the digest of the manifest and the outcome"
     if len(canonical.to_bytes(canonical.dumps(record))) > MAX_RECORD_BYTES:
         return f"larger than {MAX_RECORD_BYTES} bytes"
-    try:
-        moment(record["createdAt"])
-    except ValueError:
+    if not _is_moment(record["createdAt"]):
         return "createdAt is not a real date"
-    for pattern in record["patterns"]:
-        if canonical.utf16_length(pattern["content"]) > MAX_PATTERN_CHARACTERS:
-            return f"a pattern is longer than {MAX_PATTERN_CHARACTERS} characters"
-        if pattern["hash"] != canonical.digest(pattern["content"]):
-            return "a pattern's hash does not fit its content"
-    return ""
+    if any(pattern["hash"] != canonical.digest(pattern["content"]) for pattern in record["patterns"]):
+        return "a pattern's hash does not fit its content"
+    return texts.too_long(record)
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        moment(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_intact(record: Any) -> bool:

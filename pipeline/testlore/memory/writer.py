@@ -9,7 +9,18 @@ from typing import NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
-from testlore.memory.store import INDEX_FILE, MAX_BYTES, MAX_RECORDS, Record, newest_first, parse, read_bytes, verify
+from testlore.memory import tombstones
+from testlore.memory.store import (
+    INDEX_FILE,
+    MAX_BYTES,
+    MAX_RECORDS,
+    Record,
+    Tombstone,
+    newest_first,
+    parse,
+    read_bytes,
+    verify,
+)
 from testlore.memory.turn import turn
 from testlore.project import safe_files
 
@@ -17,6 +28,27 @@ LOCK_FILE = f"{INDEX_FILE}.lock"
 
 _TEMPORARY = ".testlore-tmp"
 _LOCK_SECONDS = 60
+
+
+class Content(NamedTuple):
+    """What a store holds: its records and its tombstones."""
+
+    records: list[Record]
+    forgotten: list[Tombstone]
+
+
+class Fitted(NamedTuple):
+    """What a store can hold.
+
+    Attributes:
+        content: its records and tombstones, each newest first.
+        data: its bytes.
+        dropped: the ids of the oldest records, for which there is no room.
+    """
+
+    content: Content
+    data: bytes
+    dropped: list[str]
 
 
 class Change(NamedTuple):
@@ -33,51 +65,81 @@ class Change(NamedTuple):
 
 
 def update(root: str, change: Callable[[list[Record]], list[Record]]) -> Change:
+    """Change the records of the store; see :func:`rewrite`. What was forgotten stays forgotten."""
+    return rewrite(root, lambda content: content._replace(records=change(content.records)))
+
+
+def rewrite(root: str, change: Callable[[Content], Content], *, conflicted: bool = False) -> Change:
     """Change the store, one process at a time. Nothing else writes it.
 
     The new store is a new file that takes the old one's place at once, so that a reader, and whoever comes after a
     crash, finds the one or the other, whole. When nothing changed, nothing is written.
 
     Args:
-        change: gets the records as they are now, and returns those that shall be; the oldest leave over the limits.
+        change: gets the content as it is now, and returns that which shall be; the oldest records leave over the
+            limits, and those that were forgotten after they were made.
+        conflicted: whether a store with git's conflict markers counts as an empty one, and is replaced.
 
     Raises:
-        Unusable: ``store-corrupt``, ``store-unsafe``: the store is not as it must be, and stays as it is.
+        Unusable: ``store-corrupt``, ``store-unsafe``, ``store-conflicted``: the store is not as it must be, and stays
+            as it is.
         Refusal: ``memory-busy``, ``memory-unwritable``.
     """
-    earlier = _current(root)  # what is verified before we hold the lock need not be while others wait
+    # What is verified before we hold the lock need not be while others wait.
+    earlier = _current(root, conflicted=conflicted)
     with _lock(root):
-        before = _current(root, earlier)
-        wanted = sorted(change(list(before)), key=newest_first)
-        after, data = _within_limits(wanted)
-        if after != before:
-            verify(canonical.loads(data), known=before)  # a store that would be refused is not written
-            _write(root, data)
-        return Change(before, after, [record["id"] for record in wanted[len(after) :]])
+        current = _current(root, earlier.records if earlier else (), conflicted=conflicted)
+        before = current or Content([], [])
+        fitted = fit(change(Content(list(before.records), list(before.forgotten))))
+        if current is None or fitted.content != before:
+            verify(canonical.loads(fitted.data), known=before.records)  # a store that would be refused is not written
+            _write(root, fitted.data)
+        return Change(before.records, fitted.content.records, fitted.dropped)
 
 
-def _current(root: str, known: Sequence[Record] = ()) -> list[Record]:
-    """The records of the store, verified; none where there is no store yet.
+def fit(content: Content) -> Fitted:
+    """Bring what a store shall hold into order and within the limits: what was forgotten goes, then the oldest."""
+    forgotten = tombstones.union(content.forgotten)
+    alive = sorted(tombstones.alive(content.records, forgotten), key=newest_first)
+    kept = alive[:MAX_RECORDS]
+    while (excess := len(data := to_bytes(kept, forgotten)) - MAX_BYTES) > 0:
+        while excess > 0:  # to write the whole store again for each record that goes would take long
+            excess -= len(to_bytes([kept.pop()]))  # a little more than it took; then the outer loop goes on
+    return Fitted(Content(kept, forgotten), data, [record["id"] for record in alive[len(kept) :]])
+
+
+def _current(root: str, known: Sequence[Record] = (), *, conflicted: bool) -> Content | None:
+    """The content of the store, verified; an empty one where there is no store yet.
 
     Args:
         known: records that need not be verified again.
+        conflicted: whether a conflict is no error.
+
+    Returns:
+        ``None`` where a conflict must be replaced.
     """
     try:
-        return parse(read_bytes(root), known=known).records
+        found = parse(read_bytes(root), known=known)
+        return Content(found.records, found.forgotten)
     except Unusable as unusable:
+        if unusable.reason == "store-conflicted" and conflicted:
+            return None
         if unusable.reason != "no-memory":
             raise
-        return []
+        return Content([], [])
 
 
-def _within_limits(records: list[Record]) -> tuple[list[Record], bytes]:
-    kept = records[:MAX_RECORDS]
-    while True:
-        body = {"schemaVersion": 1, "records": kept}
-        data = canonical.to_bytes(canonical.pretty(canonical.seal(body)))
-        if len(data) <= MAX_BYTES:
-            return kept, data
-        kept = kept[:-1]
+def to_bytes(records: Sequence[Record], forgotten: Sequence[Tombstone] = ()) -> bytes:
+    """The bytes of a store: of version 1, unless something in it needs version 2.
+
+    Args:
+        records, forgotten: newest first.
+    """
+    if forgotten or any(record["schemaVersion"] != 1 for record in records):
+        body = {"schemaVersion": 2, "records": records, "forgotten": forgotten}
+    else:
+        body = {"schemaVersion": 1, "records": records}
+    return canonical.to_bytes(canonical.pretty(canonical.seal(body)))
 
 
 @contextlib.contextmanager
@@ -102,7 +164,7 @@ def _write(root: str, data: bytes) -> None:
         for entry in os.scandir(folder):  # left by killed writers: whoever holds the lock is the only one at work
             if entry.name.endswith(_TEMPORARY) and not entry.is_dir(follow_symlinks=False):
                 os.unlink(entry.path)
-        safe_files.write_whole(final, data, _TEMPORARY)
+        safe_files.write_whole(final, data, _TEMPORARY, mode=0o666, keep_mode=True)
         _sync_folder(folder)
 
 

@@ -79,13 +79,16 @@ def read_file(root: str, path: str, limit: int) -> bytes:
         return file.read(limit + 1)
 
 
-def write_whole(path: str, data: bytes, ending: str, *, mode: int = 0o600, replace: bool = True) -> None:
+def write_whole(
+    path: str, data: bytes, ending: str, *, mode: int = 0o600, keep_mode: bool = False, replace: bool = True
+) -> None:
     """Put a file in place. A reader, and whoever comes after a crash, finds the old one or the new one, whole.
 
     Args:
         path: an absolute path in a folder that exists.
         ending: how the name of the temporary file beside it ends.
         mode: its permissions, of which the process's mask takes some away.
+        keep_mode: whether the permissions of an older one stay instead.
         replace: whether it may take the place of an older one.
 
     Raises:
@@ -96,6 +99,8 @@ def write_whole(path: str, data: bytes, ending: str, *, mode: int = 0o600, repla
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(temporary, flags, mode), "wb") as file:
+            if keep_mode and os.path.isfile(path) and hasattr(os, "fchmod"):  # not on every Windows
+                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(path).st_mode) & 0o777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -50,7 +50,7 @@ def examine(root: str) -> tuple[list[Finding], int]:
             session.close()
     except Unusable as unusable:
         status = unusable.exit_status
-        advice = unusable.advice if unusable.reason == "no-memory" else ""
+        advice = unusable.advice if unusable.reason in ("no-memory", "store-conflicted") else ""
         findings.append(Finding("recall", "wrong" if status else "note", str(unusable), advice))
         return findings, status
     return findings, 0

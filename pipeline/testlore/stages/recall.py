@@ -12,6 +12,7 @@ from testlore.memory.store import Record
 from testlore.project.provenance import Provenance, compatibility_reasons
 from testlore.ranking import fusion, tokens
 from testlore.ranking.fusion import RankedEpisode
+from testlore.stages import excerpt
 from testlore.stages.answer import GENERAL_WARNING, RecallResult, fallback_warning
 from testlore.stages.fit import TodaysFiles, fits
 from testlore.stages.session import Session
@@ -42,13 +43,15 @@ def run(session: Session, limit: int, *, explain: bool = False) -> RecallResult:
             "cache": session.index().cache,
         }
         _check(ranked, scope)
-        records = to_records(ranked, session.root, session.provenance, tell_finder=provider.IS_MODEL, explain=explain)
+        records = to_records(
+            ranked, session.root, session.provenance, session.query, tell_finder=provider.IS_MODEL, explain=explain
+        )
         return RecallResult(records, "ruvector", details, warnings + session.sources_warning())
     except Fallback as fallback:
         warnings += fallback_warning(fallback)
     ranked = lexically(session, limit)
     _check(ranked, scope)
-    records = to_records(ranked, session.root, session.provenance, explain=explain)
+    records = to_records(ranked, session.root, session.provenance, session.query, explain=explain)
     return RecallResult(records, "deterministic-lexical", None, warnings + session.sources_warning())
 
 
@@ -98,6 +101,7 @@ def to_records(
     ranked: Sequence[RankedEpisode],
     root: str,
     today: Callable[[], Provenance | None],
+    query: str | None = None,
     *,
     tell_finder: bool = False,
     explain: bool = False,
@@ -107,15 +111,17 @@ def to_records(
     Args:
         root: the project's folder.
         today: returns the project's provenance, or nothing where it is unknown; called only if there is a record.
+        query: the question, which decides what is shown of a version 2 record.
         tell_finder: whether each record says whether words or the model found it.
         explain: whether each record explains its rank.
     """
     if not ranked:
         return []
     current, files, now = today(), TodaysFiles(root), time.time()
+    words = frozenset(tokens.terms(query or ""))
     records = []
     for one in ranked:
-        record = _labelled(one.record, one.score, current, files, now)
+        record = {**_labelled(one.record, one.score, current, files, now), **excerpt.of(one.record, words)}
         if not one.matched:
             record["matched"] = False
         if tell_finder:
