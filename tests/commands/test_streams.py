@@ -20,11 +20,14 @@ NAME = "lädchen-ö"
 #: What is asked of each command, and the exit status when nothing is wrong with the streams.
 CALLS = {
     "recall": (["recall", "zero boundary ö"], 0),
+    "list": (["list"], 0),
+    "show": (["show", "ID"], 0),
     "evaluate": (["evaluate", "--repo", "."], 0),
     "doctor": (["doctor"], 0),
     "stage": (["stage", "patch.json"], 0),
     "validate": (["validate", "kandidat-ö", "--json"], 2),
     "candidates": (["candidates"], 0),
+    "drop": (["drop", "CANDIDATE"], 0),
     "learn": (["learn"], 0),
     "export": (["export"], 0),
     "forget": (["forget", "ID", "--why", "schön war es nicht"], 0),
@@ -68,8 +71,9 @@ def shop(_shop: Path, tmp_path: Path) -> Project:
 
 def call(project: Project, name: str) -> list[str]:
     """The command line that asks a command what :data:`CALLS` says."""
-    newest = project.records()[0]["id"]
-    return [sys.executable, "-m", "testlore", *(newest if word == "ID" else word for word in CALLS[name][0])]
+    [candidate] = (one.id for one in evidence.candidates(project.root))
+    named = {"ID": project.records()[0]["id"], "CANDIDATE": candidate}
+    return [sys.executable, "-m", "testlore", *(named.get(word, word) for word in CALLS[name][0])]
 
 
 def run(project: Project, name: str, shell: str = '"$@"') -> Done:

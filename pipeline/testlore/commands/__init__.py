@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: Every command, in the order of ``testlore --help``.
 NAMES = (
-    *("recall", "evaluate", "doctor"),
-    *("stage", "validate", "candidates", "learn", "export", "forget", "merge", "resolve", "merge-driver"),
+    *("recall", "list", "show", "evaluate", "doctor"),
+    *("stage", "validate", "candidates", "drop", "learn", "export", "forget", "merge", "resolve", "merge-driver"),
     *("generate", "mcp", "trust", "clean"),
 )
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from testlore.errors import Refusal, Unusable
 from testlore.evidence import candidate as _candidate
 from testlore.evidence import remember as _remember
+from testlore.evidence import staged as _staged
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
 from testlore.evidence.remember import StoreEntry
@@ -26,6 +27,8 @@ __all__ = [
     "StoreEntry",
     "Validation",
     "candidates",
+    "describe",
+    "drop",
     "remember",
     "stage",
     "validate",
@@ -116,6 +119,30 @@ def candidates(root: Root) -> list[CandidateState]:
     """
     folder = _folder(root)
     return [_state(folder, name) for name in _candidate.names(folder)]
+
+
+def describe(root: Root, given: str) -> dict[str, Any]:
+    """Everything that is known of a candidate, without the contents of its files. See :func:`staged.describe`.
+
+    Args:
+        given: its id, or a beginning of it that no other candidate's has.
+
+    Raises:
+        Refusal: ``call-invalid``, ``candidate-unsafe``.
+    """
+    return _staged.describe(_folder(root), given)
+
+
+def drop(root: Root, given: str) -> str:
+    """Remove a candidate; what was remembered of it stays. Returns its id.
+
+    Args:
+        given: its id, or a beginning of it that no other candidate's has.
+
+    Raises:
+        Refusal: ``call-invalid``, ``candidate-unsafe``, ``candidate-unwritable``.
+    """
+    return _staged.drop(_folder(root), given)
 
 
 def _state(root: str, name: str) -> CandidateState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from testlore import libraries
@@ -32,29 +33,45 @@ def render(result: RecallResult) -> str:
     reasons = [
         _explanation(number, record, columns) for number, record in enumerate(result.records, 1) if "explain" in record
     ]
-    lines = _table(result.records, columns)
+    lines = episodes(result.records)
     return "\n".join([*lines, "", *reasons, *([""] if reasons else []), summary])
 
 
-def _table(records: list[dict[str, Any]], columns: int) -> list[str]:
-    """The lines of the table: an episode's row, and below it what tells most about it."""
+def episodes(records: Sequence[dict[str, Any]], ages: Sequence[int] = ()) -> list[str]:
+    """The lines of a table of episodes: a row for each, and below it what tells most about it.
+
+    Args:
+        records: as in an answer; at least one.
+        ages: how many days old each is, for a column more.
+    """
+    columns = output.columns()
     with libraries.installed():
         from tabulate import tabulate
 
-    room = max(columns - _FIXED_COLUMNS, _LEAST_COLUMNS)
+    told_ages = [f"{age}d" for age in ages]
+    age_columns = max([len("age") + 2, *map(len, told_ages)]) + 2 if told_ages else 0
+    room = max(columns - _FIXED_COLUMNS - age_columns, _LEAST_COLUMNS)
     tests = [_first_test(record) for record in records]
     title_columns = int(room * _TITLE_SHARE) if any(tests) else room
     rows = [
         [
             record["id"][:SHORT_ID],
+            *told_ages[number : number + 1],
             record["outcome"],
             "yes" if record["sourceCompatible"] else "no",
             shorten(_title(record), title_columns),
             *([shorten(test, room - title_columns - 2)] if any(tests) else []),
         ]
-        for record, test in zip(records, tests, strict=True)
+        for number, (record, test) in enumerate(zip(records, tests, strict=True))
     ]
-    headers = ["episode", "outcome", "fits", "title", *(["first test"] if any(tests) else [])]
+    headers = [
+        "episode",
+        *(["age"] if told_ages else []),
+        "outcome",
+        "fits",
+        "title",
+        *(["first test"] if any(tests) else []),
+    ]
     head, rule, *body = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True).splitlines()
     lines = [head.rstrip(), rule]
     for record, line in zip(records, body, strict=True):
