@@ -54,6 +54,10 @@ def test_a_file_that_is_none_any_more_does(tmp_path: Path, spoil: Callable[[Path
     assert not fits(tmp_path, files, ["source-drift"])
 
 
+def test_nothing_fits_where_git_does_not_say_what_the_sources_are(tmp_path: Path) -> None:
+    assert not fits(tmp_path, [source(tmp_path, "a.py")], ["sources-unknown"])
+
+
 def test_an_empty_file_is_a_file(tmp_path: Path) -> None:
     assert fits(tmp_path, [source(tmp_path, "__init__.py", "")], ["source-drift"])
 

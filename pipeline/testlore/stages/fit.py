@@ -48,7 +48,10 @@ def fits(record: dict[str, Any], reasons: list[str], today: TodaysFiles) -> bool
     """Whether a record's evidence still holds for today's sources.
 
     Args:
-        reasons: how the whole project differs from then. They decide for a record that does not name its sources.
+        reasons: how the whole project differs from then. They decide for a record that does not name its sources. Where
+            git does not say what the sources are, no record fits.
         today: the project's files.
     """
-    return today.are(record["subject"]["files"]) if is_known(record) else not reasons
+    if is_known(record) and "sources-unknown" not in reasons:
+        return today.are(record["subject"]["files"])
+    return not reasons

@@ -141,7 +141,7 @@ def _labelled(
         # Copies, since the caller may change the answer, and this process keeps the records.
         **{key: record[key].copy() for key in ("tags", "warnings", "context", "evidence")},
         "historical": True,
-        "sourceCompatible": current is not None and fits(record, reasons, files),
+        "sourceCompatible": fits(record, reasons, files),
         "compatibilityReasons": reasons,
         "ageDays": max(0, int((now - store.seconds_of(record["createdAt"])) // _DAY)),
         "score": score,
