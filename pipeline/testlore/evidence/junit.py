@@ -115,8 +115,9 @@ class _Reader:
         title = title or "<anonymous>"  # as Node calls it
         if self._is_no_case(classname, title):
             return
-        failed = ("failure" in marks or "error" in marks) and "todo" not in marks
-        outcome = "failed" if failed else "skipped" if "skipped" in marks or "todo" in marks else "passed"
+        failed = "failure" in marks or "error" in marks
+        outcome = "failed" if failed else "skipped" if "skipped" in marks else "passed"
+        outcome = "skipped" if "todo" in marks else outcome
         file = self._file(attributes)
         case = Case(self._name(classname, title, file)[:MAX_NAME_CHARACTERS], file[:MAX_PATH_CHARACTERS], outcome)
         identity = (classname, title)
