@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
+from episodes import make_episode
 from evidence_helpers import patch
 from helpers import QUERY, Project
+from testlore import canonical
+from testlore.ranking import fusion
+from testlore.stages import recall
 
 BUDGETS = (256, 500, 900, 6000)
 
@@ -40,6 +45,14 @@ def test_a_lexical_answer_says_so_too(damaged: Project) -> None:
     answer = damaged.ask()
     assert {word for record in answer["records"] for word in record["compatibilityReasons"]} == {"sources-unknown"}
     assert answer["warnings"][-1].startswith(words(damaged))
+
+
+def test_an_episode_does_not_fit_though_the_files_that_its_cases_ran_are_todays(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    subject = {"files": [{"path": "a.py", "digest": canonical.digest("x = 1\n")}], "symbols": []}
+    ranked = [fusion.unasked({**make_episode(1), "subject": subject})]
+    (record,) = recall.to_records(ranked, str(tmp_path), lambda: None)
+    assert (record["sourceCompatible"], record["compatibilityReasons"]) == (False, ["sources-unknown"])
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
