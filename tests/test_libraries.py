@@ -12,7 +12,7 @@ from testlore import libraries
 from testlore.engines import Sdk, node
 from testlore.errors import Fallback
 
-OURS = ("ruvector", "numpy", "filelock", "jsonschema", "tabulate")
+OURS = ("ruvector", "numpy", "filelock", "jsonschema", "tabulate", "snowballstemmer")
 SDK = Sdk("@ruvector/core", "0.1.32", "0" * 64, "/nowhere/node_modules", ())
 
 
@@ -30,9 +30,9 @@ def test_no_folder_of_the_project_is_taken_for_a_library(crafted: Project, door:
     (crafted.root / "dodo.py").write_text("from testlore.tasks import *\n")
     scripts = Path(sys.executable).parent
     commands = {
-        "testlore": (str(scripts / "testlore"), "recall", "zero boundary"),
-        "doit": (str(scripts / "doit"), "recall", "query=zero boundary"),
-        "module": (sys.executable, "-m", "testlore", "recall", "zero boundary"),
+        "testlore": (str(scripts / "testlore"), "recall", "zero boundary الكتاب"),
+        "doit": (str(scripts / "doit"), "recall", "query=zero boundary الكتاب"),
+        "module": (sys.executable, "-m", "testlore", "recall", "zero boundary الكتاب"),
     }
     done = crafted.run(*commands[door])
     assert "imported" not in done.stderr

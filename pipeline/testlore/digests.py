@@ -12,7 +12,7 @@ from functools import cache
 from testlore import canonical, schemas
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_WORDS = ("ranking/tokens.py", "ranking/documents.py")
+_WORDS = ("ranking/tokens.py", "ranking/documents.py", "ranking/arabic.py")
 
 #: Each derived outcome, and the files that decide it: modules of this package, and schemas as ``schemas/NAME``.
 DECIDED_BY = {
@@ -23,7 +23,7 @@ DECIDED_BY = {
     "words": _WORDS,
     "features": (*_WORDS, "embedding/features.py"),
     "model": ("canonical.py", *_WORDS, "embedding/command.py", "embedding/semantic.py"),
-    "statistics": ("canonical.py", *_WORDS, "ranking/bm25.py", "stages/terms.py"),
+    "statistics": ("canonical.py", *_WORDS, "ranking/comments.py", "ranking/bm25.py", "stages/terms.py"),
     "sources": ("canonical.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
     "index": ("canonical.py", "engines/calls.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
 }

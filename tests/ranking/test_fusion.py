@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from testlore import RecallResult, canonical, recall, schemas
 from testlore.commands import formats
 from testlore.project.provenance import Provenance
-from testlore.ranking import bm25, documents, fusion
+from testlore.ranking import bm25, comments, documents, fusion
 from testlore.ranking.fusion import RankedEpisode
 from testlore.stages.answer import GENERAL_WARNING, cut
 from testlore.stages.call import MAX_MAX_CHARS, MIN_MAX_CHARS
@@ -38,7 +38,8 @@ memories = st.lists(
 
 
 def words_of(records: list[Json], query: str) -> fusion.Words:
-    return fusion.matched(bm25.statistics(map(documents.episode_text, records)), query)
+    texts, codes = ([text(one) for one in records] for text in (documents.episode_text, comments.code_text))
+    return fusion.matched(bm25.statistics(texts, codes), query)
 
 
 def by_words(records: list[Json], query: str, limit: int = 20) -> list[RankedEpisode]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
+import subprocess
+import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from episodes import make_episode
 from hypothesis import given
 from hypothesis import strategies as st
-from testlore.ranking import documents, tokens
+from testlore.ranking import arabic, documents, tokens
 
 RECORD = make_episode(1, "class TestCart:\n    def test_zero_total(self):\n        assert total([]) == 0")
 
@@ -128,6 +133,51 @@ def test_the_hash_of_a_feature_is_pinned() -> None:
 )
 def test_accents_and_missing_spaces_keep_no_two_texts_apart(query: str, text: str) -> None:
     assert set(tokens.terms(query)) & set(tokens.terms(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["كتاب", "الكتاب", "والكتاب", "بالكتاب", "فالكتاب", "وكتاب", "كِتَاب", "كـتاب", "test_الكتاب"]
+)
+@pytest.mark.parametrize("query", ["كتاب", "الكتاب", "والكتاب"])
+def test_an_arabic_word_is_found_with_and_without_its_prefixes(query: str, text: str) -> None:
+    assert set(tokens.terms(query)) & set(tokens.terms(text))
+
+
+@pytest.mark.parametrize(("query", "text"), [("الكتاب", "الباب"), ("والكتاب", "والحدود"), ("القيمة", "الحدود")])
+def test_a_prefix_in_common_relates_no_two_arabic_words(query: str, text: str) -> None:
+    assert not set(tokens.terms(query)) & set(tokens.terms(text))
+
+
+def test_only_arabic_letters_bring_in_their_stemmer() -> None:
+    code = (
+        "import sys; from testlore.ranking import documents, tokens; tokens.terms('école 日本語 ภาษา zero');"
+        "seen = 'snowballstemmer' in sys.modules; tokens.terms('الكتاب'); print(seen, 'snowballstemmer' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout == "False True\n"
+
+
+def test_another_stemmer_decides_other_terms_of_arabic_episodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [make_episode(1, "zero naïve boundary"), make_episode(2, "الكتاب")]
+    before = [documents.decisive_text(record) for record in records]
+    assert before == [documents.decisive_text(record) for record in records]
+    monkeypatch.setattr(arabic, "identity", lambda: "0" * 64)
+    after = [documents.decisive_text(record) for record in records]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
+
+
+def test_the_identity_of_the_stemmer_is_that_of_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    installed = arabic.identity.__wrapped__()
+    found = importlib.util.find_spec("snowballstemmer")
+    assert found
+    assert found.origin
+    shutil.copytree(Path(found.origin).parent, tmp_path / "snowballstemmer")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "snowballstemmer", raising=False)
+    assert arabic.identity.__wrapped__() == installed
+    with (tmp_path / "snowballstemmer/arabic_stemmer.py").open("a") as file:
+        file.write("# another version\n")
+    assert arabic.identity.__wrapped__() != installed
 
 
 @pytest.mark.parametrize(("query", "text"), [("日本", "中国語"), ("が", "か"), ("語", "日本語")])

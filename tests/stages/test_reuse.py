@@ -236,7 +236,7 @@ def test_one_more_episode_is_all_that_is_verified_counted_and_embedded(project: 
         "import testlore.memory.store as store, testlore.ranking.bm25 as bm25, testlore.embedding.features as features;"
         "fault, statistics, vectors = store._fault, bm25.statistics, features.vectors; seen = [];"
         "store._fault = lambda record: seen.append('verified') or fault(record);"
-        "bm25.statistics = lambda texts: seen.append('counted') or statistics(texts);"
+        "bm25.statistics = lambda *texts: seen.append('counted') or statistics(*texts);"
         "features.vectors = lambda *all: seen.append(len(all[2])) or vectors(*all);"
         "from testlore import recall; answer = recall('.', 'zero boundary'); import sys;"
         "print(answer.details['cache'], seen, 'numpy' in sys.modules)"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from testlore import canonical, frameworks
 from testlore.errors import Refusal
-from testlore.evidence import patterns
+from testlore.evidence import masking
 from testlore.frameworks import Framework, languages, union
 from testlore.project import listing, safe_files
 from testlore.ranking import tokens
@@ -94,7 +94,7 @@ def collect(root: str, wanted: str) -> Context:
         content = _read(root, path, room)
         if content is None:
             continue
-        safe = patterns.mask_secrets(content)
+        safe = masking.masked(content)
         size = len(canonical.to_bytes(canonical.dumps({"file": path, "content": safe}))) + len(",")
         if size <= room:
             files[path], room = safe, room - size

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from testlore import canonical
+from testlore.evidence import masking
 from testlore.frameworks import languages
 from testlore.memory.store import MAX_PATTERN_CHARACTERS
 
@@ -30,25 +31,7 @@ _TAG_RULES = {
 }
 _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_MASK = "<masked>"
 _PATH_MASK = "<path>"
-_SECRETS = [
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{12,}\b"),
-    re.compile(r"\b(gh[pousr]_|github_pat_|glpat-|xox[abprs]-|npm_|pypi-|hf_|AIza|ya29\.|dop_v1_)[A-Za-z0-9_./-]{10,}"),
-    re.compile(r"\b[sr]k[-_](live|test|proj|ant)?[-_]?[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?"),
-]
-# A name is matched only from its start. Matching from each of its letters would take minutes for a line of base64.
-_CREDENTIALS = re.compile(
-    r"""(?ix)
-    (?P<name> (?<![\w.-]) [\w.-]*
-    (password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|credential) [\w-]{0,80} ["']? \s*
-    (: \s* [\w.\[\]|\ ]+ (?==))? (:=|=>|==|[:=,]) \s* [rbfu]{0,2})
-    (?: (?P<long> "{3}|'{3}) (?s:.+?) (?P=long) | (?P<quote> ["'`]) (\\.|(?!(?P=quote)).)+ (?P=quote))"""
-)
-_BEARER = re.compile(r"(?i)\b(?P<name>bearer|basic)\s+[A-Za-z0-9+/_.=-]{8,}")
-_USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@'\"]+@")
 _RELATIVE_PATH = re.compile(r"""(?P<quote>["'`])\.{1,2}/[^"'`\n]*(?P=quote)""")
 _HOME_PATH = re.compile(r"(?<![\w/])(/(home|Users|root|private|tmp|var|mnt|opt|srv)/|[A-Za-z]:\\)[^\s'\"`)]*")
 
@@ -135,10 +118,10 @@ def _without_comments(source: str) -> list[str | None]:
 
 def mask(text: str, private: PrivateNames) -> str:
     """``text`` with obvious secrets, labels and paths masked."""
-    text = mask_secrets(text)
+    text = masking.masked(text)
     for label in sorted(private.labels, key=len, reverse=True):
         if len(label) >= _LEAST_LABEL:
-            text = text.replace(label, _MASK)
+            text = text.replace(label, masking.MASK)
     text = text.replace(private.root, _PATH_MASK)
     text = _RELATIVE_PATH.sub(lambda match: f"{match['quote']}{_PATH_MASK}{match['quote']}", text)
     text = _HOME_PATH.sub(_PATH_MASK, text)
@@ -146,20 +129,6 @@ def mask(text: str, private: PrivateNames) -> str:
         if path in text and ("/" in path or "." in path):
             text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w-])", _PATH_MASK, text)
     return text
-
-
-def mask_secrets(text: str) -> str:
-    """``text`` with everything masked that looks like a secret or a credential."""
-    for secret in _SECRETS:
-        text = secret.sub(_MASK, text)
-    text = _CREDENTIALS.sub(_without_value, text)
-    text = _BEARER.sub(lambda match: f"{match['name']} {_MASK}", text)
-    return _USERINFO.sub(lambda match: f"{match['scheme']}{_MASK}@", text)
-
-
-def _without_value(match: re.Match[str]) -> str:
-    quote = match["long"] or match["quote"]
-    return f"{match['name']}{quote}{_MASK}{quote}"
 
 
 def tags(texts: Iterable[str]) -> list[str]:

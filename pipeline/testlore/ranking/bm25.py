@@ -7,7 +7,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 from testlore.ranking import tokens
@@ -25,21 +25,24 @@ class Statistics(NamedTuple):
     Attributes:
         hashes: the features as 64-bit hashes, document after document, ascending within a document.
         counts: how often each of them occurs in that document, as :func:`testlore.ranking.tokens.features` counts.
+        in_code: 1 for each of them that occurs outside the document's comments too, else 0.
         starts: the position in both where each document begins, and the position where the last one ends.
     """
 
     hashes: array[int]
     counts: array[int]
+    in_code: array[int]
     starts: list[int]
 
-    def features(self, number: int) -> array[int]:
-        """The hashed features of a document."""
-        return self.hashes[self.starts[number] : self.starts[number + 1]]
+    def code_features(self, number: int) -> set[int]:
+        """The hashed features of a document without its comments."""
+        start, end = self.starts[number], self.starts[number + 1]
+        return set(compress(self.hashes[start:end], self.in_code[start:end]))
 
     def part(self, number: int) -> Statistics:
         """The statistics of one document."""
         start, end = self.starts[number], self.starts[number + 1]
-        return Statistics(self.hashes[start:end], self.counts[start:end], [0, end - start])
+        return Statistics(self.hashes[start:end], self.counts[start:end], self.in_code[start:end], [0, end - start])
 
     def holders(self, features: Iterable[str]) -> dict[str, dict[int, int]]:
         """For each feature, the documents that have it and how often, in the order of the documents."""
@@ -62,8 +65,8 @@ class Statistics(NamedTuple):
         return math.log(1 + (len(self.starts) - 1 - holders + 0.5) / (holders + 0.5))
 
     def to_bytes(self) -> bytes:
-        """The hashes and the counts, little-endian."""
-        return b"".join(_little_endian(numbers).tobytes() for numbers in (self.hashes, self.counts))
+        """The hashes, the counts, and what is in code, little-endian."""
+        return b"".join(_little_endian(numbers).tobytes() for numbers in (self.hashes, self.counts, self.in_code))
 
 
 class Match(NamedTuple):
@@ -78,25 +81,34 @@ class Match(NamedTuple):
     related: bool
 
 
-def statistics(texts: Iterable[str]) -> Statistics:
-    """Count the features of documents."""
-    hashes, counts, starts = array("Q"), array("H"), [0]
-    for one in texts:
-        found = sorted((tokens.hashed(feature), count) for feature, count in tokens.features(one).items())
-        hashes.extend([hashed for hashed, _ in found])
-        counts.extend([min(count, _MOST_COUNTED) for _, count in found])
+def statistics(texts: Sequence[str], codes: Sequence[str] | None = None) -> Statistics:
+    """Count the features of documents.
+
+    Args:
+        texts: the documents.
+        codes: each one without its comments; without it, no document has any.
+    """
+    hashes, counts, in_code, starts = array("Q"), array("H"), array("B"), [0]
+    for text, code in zip(texts, texts if codes is None else codes, strict=True):
+        features = tokens.features(text)
+        known = features if code == text else tokens.features(code)
+        found = sorted((tokens.hashed(feature), count, feature in known) for feature, count in features.items())
+        hashes.extend([hashed for hashed, _, _ in found])
+        counts.extend([min(count, _MOST_COUNTED) for _, count, _ in found])
+        in_code.extend([is_in_code for _, _, is_in_code in found])
         starts.append(len(hashes))
-    return Statistics(hashes, counts, starts)
+    return Statistics(hashes, counts, in_code, starts)
 
 
 def joined(parts: Iterable[Statistics]) -> Statistics:
     """The statistics of all documents of several statistics, in order."""
-    hashes, counts, starts = array("Q"), array("H"), [0]
+    hashes, counts, in_code, starts = array("Q"), array("H"), array("B"), [0]
     for part in parts:
         starts += [len(hashes) + start for start in part.starts[1:]]
         hashes += part.hashes
         counts += part.counts
-    return Statistics(hashes, counts, starts)
+        in_code += part.in_code
+    return Statistics(hashes, counts, in_code, starts)
 
 
 def from_bytes(data: bytes, starts: list[int]) -> Statistics:
@@ -108,12 +120,13 @@ def from_bytes(data: bytes, starts: list[int]) -> Statistics:
     Raises:
         ValueError: the bytes do not fit ``starts``.
     """
-    if starts != sorted(starts) or starts[:1] != [0] or len(data) != 10 * starts[-1]:
+    if starts != sorted(starts) or starts[:1] != [0] or len(data) != 11 * starts[-1]:
         raise ValueError("the statistics do not fit their documents")
-    hashes, counts = array("Q"), array("H")
+    hashes, counts, in_code = array("Q"), array("H"), array("B")
     hashes.frombytes(data[: 8 * starts[-1]])
-    counts.frombytes(data[8 * starts[-1] :])
-    return Statistics(_little_endian(hashes), _little_endian(counts), starts)
+    counts.frombytes(data[8 * starts[-1] : 10 * starts[-1]])
+    in_code.frombytes(data[10 * starts[-1] :])
+    return Statistics(_little_endian(hashes), _little_endian(counts), in_code, starts)
 
 
 def _little_endian(numbers: array[int]) -> array[int]:

@@ -202,8 +202,9 @@ def _different_first(
 ) -> list[RankedEpisode]:
     """The first ``limit`` records by score. A near-duplicate of a better record comes after all different records.
 
-    All near-duplicates get the same novelty, such that the best of them scores no more than the last different record.
-    A record without patterns is never a near-duplicate, since tags alone say too little.
+    Comments do not tell one lesson from another. All near-duplicates get the same novelty, such that the best of them
+    scores no more than the last different record. A record without patterns is never a near-duplicate, since tags alone
+    say too little.
     """
     ranked = sorted(ranked, key=lambda one: (-one.score, store.newest_first(one.record)))
     numbers = {record["id"]: number for number, record in enumerate(records)}
@@ -211,7 +212,7 @@ def _different_first(
     seen: list[set[int]] = []
     duplicates: list[RankedEpisode] = []
     for one in ranked:
-        features = set(documents.features(numbers[one.record["id"]])) if one.record["patterns"] else set()
+        features = documents.code_features(numbers[one.record["id"]]) if one.record["patterns"] else set()
         twin = next((number for number, other in enumerate(seen) if _jaccard(features, other) >= _NEAR_DUPLICATE), None)
         if twin is None:
             different.append(one)

@@ -2,7 +2,8 @@
 
 A *term* is a word, a part of an identifier, two neighbouring parts, or the whole identifier, case-folded,
 without accents and lightly stemmed. ``test_zero_boundary`` and ``testZeroBoundary`` have the same terms. In scripts
-without spaces between words, two neighbouring characters are a term. Texts that share a term are related.
+without spaces between words, two neighbouring characters are a term. An Arabic word is also one without its prefixes.
+Texts that share a term are related.
 
 A *feature* is a term or the beginning of a word. Texts are compared by features, so *serializer* and *serialization*
 count as similar. But a shared beginning alone does not make two texts related.
@@ -23,7 +24,9 @@ _PAIR_WEIGHT = 0.5  # of two neighbouring words of a query, written as one
 _BEGINNING_WEIGHT = 0.5
 _WEAK_WEIGHT = 0.4
 _BEGINNING = 5  # characters
-_ACCENTS = "[\u0300-\u036f]"  # the marks above and below Latin, Greek and Cyrillic letters
+#: The marks above and below Latin, Greek and Cyrillic letters; Arabic vowels, and the stroke between Arabic letters.
+_ACCENTS = "[\u0300-\u036f\u0640\u064b-\u0652\u0670]"
+_ARABIC = "[\u0620-\u064a\u066e-\u06d3\u0750-\u077f]"
 #: Kana, Han, Thai, Lao, Burmese and Khmer: written without spaces, so that neighbouring pairs stand in for words.
 _UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"
 _VOWELS = frozenset("aeiouy")
@@ -112,6 +115,11 @@ class QueryFeature(NamedTuple):
     relates: bool
 
 
+def has_arabic(text: str) -> bool:
+    """Whether a text has Arabic letters, so that a stemmer decides its terms."""
+    return not text.isascii() and re.search(_ARABIC, text) is not None
+
+
 def telling_words(text: str) -> list[str]:
     """The words of a text, case-folded and in order, without single letters and words of nearly every test's code."""
     return [word for word in words(text) if len(word) > 1 and word not in _BOILERPLATE]
@@ -189,7 +197,18 @@ def _features_of_word(word: str) -> tuple[str, ...]:
     found = [term for term in found if term not in _STOP_WORDS]
     if not word.isascii():
         found += [one + other for run in re.findall(_UNSPACED, word) for one, other in pairwise(run)]
+        found += [stemmed for part in counting if (stemmed := _arabic_stem(part)) not in ("", part)]
     return (*found, *(part[:_BEGINNING] + _MARK for part in counting if len(part) >= _BEGINNING))
+
+
+def _arabic_stem(part: str) -> str:
+    """The stem of a word in Arabic letters; empty for any other, or where a single letter would be left."""
+    if not has_arabic(part):
+        return ""
+    from testlore.ranking import arabic  # with its library, which only such a text needs
+
+    stemmed = arabic.stem(part)
+    return stemmed if len(stemmed) > 1 else ""
 
 
 def _parts(word: str) -> list[str]:

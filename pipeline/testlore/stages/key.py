@@ -35,7 +35,7 @@ def run(root: str, scope: Scope, texts: list[str], provider: Provider, engine: E
     """Compute the key for today's episodes, settings and SDK.
 
     Args:
-        texts: the digest of each eligible episode's text.
+        texts: the digest of what decides each eligible episode's terms and vector.
 
     Raises:
         Fallback: ``ruvector-empty-scope-or-query``: no episode is in scope.

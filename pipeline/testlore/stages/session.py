@@ -150,8 +150,8 @@ class Session:
 
     @once
     def texts(self) -> list[str]:
-        """The digest of each episode's searched text."""
-        return [canonical.digest(documents.episode_text(record)) for record in self.scope().eligible]
+        """The digest of what decides each episode's terms and vector."""
+        return [canonical.digest(documents.decisive_text(record)) for record in self.scope().eligible]
 
     @once
     def terms(self) -> Terms:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from testlore import digests
 from testlore.cache import Cache
 from testlore.errors import Fallback
+from testlore.memory.store import Record
 from testlore.ranking import bm25, documents
 from testlore.ranking.bm25 import Statistics
 from testlore.stages.validate import Scope
@@ -32,17 +33,23 @@ def run(cache: Cache, scope: Scope, texts: list[str]) -> Terms:
     """Read the statistics of the episodes in scope, and make those that are not kept.
 
     Args:
-        texts: the digest of each episode's text.
+        texts: the digest of what decides each episode's terms.
     """
     names, kept = _read(cache, scope)
     if names == texts:
         return Terms(kept, True)
     known = {name: number for number, name in enumerate(names)}
     parts = [
-        kept.part(known[name]) if name in known else bm25.statistics([documents.episode_text(record)])
+        kept.part(known[name]) if name in known else _counted(record)
         for name, record in zip(texts, scope.eligible, strict=True)
     ]
     return Terms(bm25.joined(parts), False)
+
+
+def _counted(record: Record) -> Statistics:
+    from testlore.ranking import comments  # a warm recall counts nothing
+
+    return bm25.statistics([documents.episode_text(record)], [comments.code_text(record)])
 
 
 def keep(cache: Cache, texts: list[str], terms: Terms) -> None:
