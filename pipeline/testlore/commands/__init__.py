@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Every command, in the order of ``testlore --help``.
 NAMES = (
     *("recall", "evaluate", "doctor"),
-    *("stage", "validate", "candidates", "learn", "export", "forget", "merge"),
+    *("stage", "validate", "apply", "candidates", "learn", "export", "forget", "merge"),
     *("generate", "mcp", "trust", "clean"),
 )
 
@@ -77,4 +77,6 @@ def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
 
 
 def _refused(problem: Refusal | Unusable) -> Answer:
-    return Answer({"reason": str(problem)}, "", f"testlore: {problem}", problem.exit_status)
+    output_of_suites = problem.output if isinstance(problem, Refusal) else ""
+    notes = "\n".join(filter(None, [output_of_suites, f"testlore: {problem}"]))
+    return Answer({"reason": str(problem)}, "", notes, problem.exit_status)

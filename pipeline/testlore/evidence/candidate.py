@@ -34,6 +34,7 @@ _ID_DIGITS = 24
 _MAX_MANIFEST_BYTES = 4 << 20
 _MAX_REVIEW_BYTES = 8 << 20
 MAX_VALIDATION_BYTES = 64 << 20
+_OLD_VALIDATIONS = (1,)  # they credit a candidate with what the old suite sees
 
 
 class Candidate(NamedTuple):
@@ -194,15 +195,21 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
 
 
 def read_validation(root: str, name: str) -> dict[str, Any] | None:
-    """The validation of a candidate; ``None`` if there is none.
+    """The validation of a candidate; ``None`` if there is none, or only one that was made by an older version of ours.
 
     Raises:
         Refusal: ``validation-tampered``, ``candidate-unsafe``.
     """
     try:
-        return _sealed(root, name, VALIDATION, MAX_VALIDATION_BYTES, "validation", "validation-tampered")
+        found = _sealed(root, name, VALIDATION, MAX_VALIDATION_BYTES, "", "validation-tampered")
     except FileNotFoundError:
         return None
+    if found.get("schemaVersion") in _OLD_VALIDATIONS:
+        return None
+    problem = schemas.first_problem("validation", found)
+    if problem is not None:
+        raise Refusal("validation-tampered", f"{name}/{VALIDATION}: {problem.text}")
+    return found
 
 
 def _staged(root: str, name: str, file: str, limit: int, schema: str = "") -> dict[str, Any]:

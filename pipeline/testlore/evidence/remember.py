@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
-from testlore.evidence import candidate, patterns, staging, state, verdict
+from testlore.evidence import candidate, cases, patterns, staging, state
 from testlore.evidence.candidate import Candidate
+from testlore.evidence.observation import Observation
 from testlore.evidence.patch import MAX_CONTENT_BYTES
+from testlore.evidence.running import Run
+from testlore.evidence.validation import FRESH_SECONDS, judge_again, verdict_input
 from testlore.frameworks import languages
 from testlore.memory import store, writer
 from testlore.memory.store import Record
 from testlore.project import safe_files, settings
 
-_FRESH_SECONDS = 24 * 3600
+# What a record of version 1 has no words for.
+_VERSION_1_WARNINGS = {"flaky": "other-rejection", "adds-nothing": "other-rejection"}
+_VERSION_1_EVIDENCE = (
+    *("originalCases", "candidateCases", "passedCases", "failedCases", "missingCases", "demonstratedDefects"),
+    *("caughtDefects", "complete"),
+)
+
 _CLOCK_SECONDS = 300  # by how much the clock of the machine that validated may be ahead
 
 
@@ -60,7 +70,7 @@ def remember(root: str, name: str) -> StoreEntry:
     return StoreEntry(known or record, known is None)
 
 
-def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
+def _check(staged: Candidate, validation: dict[str, Any]) -> Observation | None:
     """Refuse a validation that is old, was changed, or is about another manifest; return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
@@ -71,28 +81,22 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
         age = time.time() - store.moment(validation["createdAt"])
     except ValueError:
         raise Refusal("validation-tampered", "createdAt is not a real date") from None
-    if not -_CLOCK_SECONDS <= age <= _FRESH_SECONDS:
+    if not -_CLOCK_SECONDS <= age <= FRESH_SECONDS:
         raise Refusal("validation-stale", f"it is from {validation['createdAt']}; allowed: of the last 24 hours")
-    observed = verdict.from_dict(validation["observed"])
-    judged = verdict.judge(staged.manifest, observed)
-    said = {key: validation[key] for key in ("outcome", "reasons", "details", "warnings", "evidence")}
-    if said != {**judged._asdict(), "outcome": judged.outcome}:
-        raise Refusal("validation-tampered", "its verdict does not follow from what it says was observed")
-    if observed.drifted:
-        raise Refusal("validation-stale", "the project changed while it was made; validate again")
-    return observed
+    judge_again(staged, validation)
+    return verdict_input(validation)
 
 
 def _record(
     root: str,
     staged: Candidate,
     validation: Mapping[str, Any],
-    observed: verdict.Observation,
+    observed: Observation | None,
     configured: settings.Settings,
     paths: Sequence[str],
 ) -> Record:
     manifest, outcome = staged.manifest, validation["outcome"]
-    tests = verdict.changed_tests(manifest, observed.candidate)
+    tests = cases.changed_tests(manifest, observed.candidate.run if observed else Run("", None, Counter()))
     changed = {path: staged.files[path] for path in tests}
     before = _before(root, tests)
     private = patterns.private_names(
@@ -112,14 +116,14 @@ def _record(
             "framework": manifest["framework"],
             "outcome": outcome,
             "tags": _tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
-            "warnings": validation["warnings"],
+            "warnings": list(dict.fromkeys(_VERSION_1_WARNINGS.get(one, one) for one in validation["warnings"])),
             "context": {
                 "language": languages.common_language(tests or list(staged.files)),
                 "changedTests": len(tests),
                 "deletedFiles": len(manifest["delete"]),
                 "purpose": manifest["purpose"],
             },
-            "evidence": validation["evidence"],
+            "evidence": {key: validation["evidence"][key] for key in _VERSION_1_EVIDENCE},
             "patterns": patterns.collect(changed, before, private) if outcome == "accepted" else [],
         }
     )
