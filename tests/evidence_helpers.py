@@ -27,8 +27,11 @@ def divide(a, b):
         raise ZeroDivisionError("b")
     return a / b
 """
-#: Lets numbers below zero through, which the original test of clamp sees.
-BROKEN_CALC = CALC.replace("max(0, ", "max(-9, ")
+#: Lets numbers below zero through, which the original test of clamp sees, and divides by zero, which the new one sees.
+BROKEN_CALC = CALC.replace("max(0, ", "max(-9, ").replace('raise ZeroDivisionError("b")', "return 0")
+#: What only the original test sees, and what only the new one does.
+BROKEN_CLAMP = CALC.replace("max(0, ", "max(-9, ")
+BROKEN_DIVIDE = CALC.replace('raise ZeroDivisionError("b")', "return 0")
 
 PYTEST_ORIGINAL = """\
 from calc import clamp
@@ -68,7 +71,7 @@ class DivideTest(unittest.TestCase):
             divide(1, 0)
 """
 NODE_SOURCE = "export const clamp = (n) => Math.max(0, Math.min(10, n));\n"
-NODE_BROKEN = NODE_SOURCE.replace("Math.max(0,", "Math.max(-9,")
+NODE_BROKEN = NODE_SOURCE.replace("Math.max(0,", "Math.max(1,")
 NODE_ORIGINAL = """\
 import test from 'node:test';
 import assert from 'node:assert/strict';
@@ -86,11 +89,11 @@ Json = dict[str, Any]
 
 
 def make_project(root: Path, files: Mapping[str, str], config: Json | None = None) -> Path:
-    """A project that git tracks."""
+    """A project that git tracks. New cases run once more unless its configuration says otherwise."""
     root.mkdir(parents=True, exist_ok=True)
     write(root, files)
     if config is not None:
-        write(root, {"tddswarm.config.json": json.dumps(config)})
+        write(root, {"tddswarm.config.json": json.dumps({"evidence": {"repeats": 1}, **config})})
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     return root
 

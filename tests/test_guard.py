@@ -86,7 +86,7 @@ def test_a_suite_ends_when_its_validation_is_killed_and_the_next_one_sweeps_its_
     project = Project(root, {"TMPDIR": str(temporary)})
     killed(project, "validate", name, until=notes / "pids")
     assert all(is_gone(pid) for pid in pids(notes))
-    assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir())
     (notes / "hang").unlink()
     assert project.testlore("validate", name).returncode == 0
     assert list(temporary.iterdir()) == []

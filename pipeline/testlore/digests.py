@@ -25,6 +25,16 @@ DECIDED_BY = {
     "model": ("canonical.py", *_WORDS, "embedding/command.py", "embedding/semantic.py"),
     "statistics": ("canonical.py", *_WORDS, "ranking/comments.py", "ranking/bm25.py", "stages/terms.py"),
     "sources": ("canonical.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
+    "verdict": (
+        *(f"evidence/{name}.py" for name in ("bench", "candidate", "cases", "copies", "faults", "functions", "junit")),
+        *(f"evidence/{name}.py" for name in ("observation", "patch", "running", "state", "traces", "trial")),
+        *(f"evidence/{name}.py" for name in ("validation", "verdict", "working_copy")),
+        *("evidence/isolation/sitecustomize.py", "frameworks/runners/unittest_junit.py", "frameworks/__init__.py"),
+        *(f"frameworks/{name}.py" for name in ("command", "union", "python", "pytest", "unittest", "custom")),
+        *(f"frameworks/{name}.py" for name in ("javascript", "node", "jest", "vitest", "playwright", "languages")),
+        *(f"project/{name}.py" for name in ("listing", "snapshot", "provenance", "settings")),
+        *("canonical.py", "forms.py", "memory/store.py", "schemas/validation"),
+    ),
     "index": ("canonical.py", "engines/calls.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
 }
 

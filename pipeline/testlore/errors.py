@@ -64,6 +64,12 @@ REFUSALS = {
     "program-untrusted": Meaning(2, "Run `testlore trust`, if the named program may be started on this machine."),
     "state-unwritable": Meaning(1, "Make the named folder writable for you alone, and free some disk space."),
     "sources-unknown": Meaning(2, "Run `git status` in the project's folder, and mend what it says."),
+    "oracle-missing": Meaning(2, "Say in review.oracle where the expectations come from, if not from the code."),
+    "no-changed-test": Meaning(2, "Propose a test file: new, or with changed tests."),
+    "original-incomplete": Meaning(2, "Make the project's own suite run to its end; standard error has its output."),
+    "original-failed": Meaning(2, "Mend the named cases, or change or delete them in the candidate."),
+    "candidate-rejected": Meaning(1, "Only what was accepted is applied. Validate it, or propose another one."),
+    "files-unwritable": Meaning(1, "Make the named file and its folder writable, and apply the candidate again."),
     "candidate-unknown": Meaning(2, "See `testlore candidates` for the ids of what is staged."),
     "call-invalid": Meaning(2, "Correct the named argument."),
     "agent-missing": Meaning(2, "Set agent in tddswarm.config.json to the command of your worker."),
@@ -74,7 +80,7 @@ REFUSALS = {
     "generation-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/generation by a real folder."),
     "generation-unwritable": Meaning(1, "Make .tddswarm/generation writable, and free some disk space."),
     "root-replaced": Meaning(1, "The project's folder was replaced by another one. Start the server again."),
-    "provenance-changed": Meaning(1, "The project changed since then. Stage the candidate again."),
+    "provenance-changed": Meaning(2, "The project changed since then. Stage the candidate again."),
     "candidate-changed": Meaning(1, "The candidate's files changed after it was staged. Stage it again."),
     "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
     "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
@@ -85,6 +91,19 @@ REFUSALS = {
     "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),
     "memory-busy": Meaning(1, "Another process is writing the memory. Try again in a moment."),
     "memory-unwritable": Meaning(1, "Make .tddswarm/learning writable, and free some disk space."),
+}
+
+#: Why a candidate is rejected, and what to do. Answers list the words in this order.
+REJECTIONS = {
+    "review-rejected": "Answer the reviewer's findings, and propose the tests anew.",
+    "candidate-incomplete": "Make the suite run to its end with the candidate; standard error has its output.",
+    "candidate-failed": "Mend the named cases, or the code that they are right about.",
+    "changed-test-not-run": "Let a case of the named file run: all are skipped, or the runner does not find them.",
+    "case-loss": "Put the named cases back. What only moves keeps its name or its body.",
+    "flaky": "Make the named cases pass each time: without chance, clocks, networks and other cases' leavings.",
+    "held-out-miss": "Put back what saw the named defect.",
+    "undemonstrated-defect": "Make sure that the named defect is one, and write the case that sees it.",
+    "adds-nothing": "Write a case that fails with one of the faults. What the old suite sees does not count.",
 }
 
 
@@ -164,10 +183,18 @@ class Refusal(_Ending):
     """Evidence is refused, or the memory is not changed.
 
     The exit status is 1 when the candidate, its validation or the memory is not as it must be, and 2 when the call is
-    wrong.
+    wrong or nothing could be judged.
+
+    Args:
+        reason, detail: as for every ending.
+        output: the end of what a suite printed, for people. It is never stored.
     """
 
     MEANINGS = REFUSALS
+
+    def __init__(self, reason: str, detail: str = "", output: str = "") -> None:
+        super().__init__(reason, detail)
+        self.output = output
 
 
 class UnsafePath(OSError):

@@ -8,7 +8,7 @@ from typing import Any
 #: The digests of the schemas that this was compiled from.
 COMPILED_FROM = {
     "store": "1a97c9367ffd16772e1190fcdfa55d0c3ddcb97afecd15a99454ab577a9486d4",
-    "config": "5fba57511fc13a30561ef96eb758b0797714e67f13e44622cb7573731b466653",
+    "config": "01fd5b7aa0d731fae715e5a062802165a9d6aa34177247b40c774f029e10a106",
 }
 
 
@@ -743,6 +743,26 @@ def is_config(value: Any) -> bool:
             if not timeout_seconds >= 1:
                 return False
             if not timeout_seconds <= 86400:
+                return False
+    if "evidence" in value:
+        evidence = value["evidence"]
+        if not isinstance(evidence, dict):
+            return False
+        if "repeats" in evidence:
+            repeats = evidence["repeats"]
+            if not (type(repeats) is int or (type(repeats) is float and repeats.is_integer())):
+                return False
+            if not repeats >= 1:
+                return False
+            if not repeats <= 20:
+                return False
+        if "mutants" in evidence:
+            mutants = evidence["mutants"]
+            if not (type(mutants) is int or (type(mutants) is float and mutants.is_integer())):
+                return False
+            if not mutants >= 0:
+                return False
+            if not mutants <= 200:
                 return False
     if "plugins" in value:
         plugins = value["plugins"]

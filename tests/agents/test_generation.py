@@ -119,7 +119,7 @@ def test_the_same_candidates_get_the_same_verdict_whatever_the_memory_holds(
         remember(project)
         done = project.testlore("generate", "--validate", "--json")
         made = json.loads(done.stdout)
-        assert done.returncode == (1 if name == "corrupt" else 0), done.stderr
+        assert done.returncode == (1 if name == "corrupt" else made["validation"]["outcome"] == "rejected"), done.stderr
         assert made.get("reason", "").startswith("store-corrupt" if name == "corrupt" else "")
         validation = json.loads((project.root / f".tddswarm/candidates/{made['id']}/validation.json").read_text())
         verdicts.append({key: validation[key] for key in ("outcome", "reasons", "warnings", "evidence", "observed")})
@@ -313,10 +313,15 @@ def test_a_worker_that_edits_the_project_is_noticed(project: Project, crew: Crew
 def test_what_the_reviewer_rejects_is_staged_and_remembered_as_rejected(project: Project, crew: Crew) -> None:
     crew.behave("if role == 'reviewer': answer = {'accepted': False, 'findings': 'weak'}")
     done = project.testlore("generate", "--validate")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "the reviewer rejected them" in done.stdout
-    assert "rejected: review-rejected, oracle-missing" in done.stdout
-    assert project.records()[0]["warnings"] == ["review-rejected", "oracle-missing"]
+    assert "rejected: review-rejected\n" in done.stdout
+    assert project.records()[0]["warnings"] == ["review-rejected"]
+
+
+def test_what_the_reviewer_accepts_without_an_oracle_is_refused(project: Project, crew: Crew) -> None:
+    crew.behave("if role == 'reviewer': answer = {'accepted': True, 'findings': []}")
+    assert refusal(project).reason == "oracle-missing"
 
 
 def test_three_authors_work_at_a_time(project: Project, crew: Crew) -> None:

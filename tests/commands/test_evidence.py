@@ -56,7 +56,7 @@ def test_a_rejection_is_an_answer_and_says_why(tmp_path: Path) -> None:
     broken = json.dumps(patch({"tests/test_new.py": "import nowhere_at_all\n"}))
     name = lore("stage", "-", "--root", root, stdin=broken).stdout.strip()
     done = lore("validate", name, "--root", root)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stdout.startswith(f"{name} rejected: candidate-incomplete\n  candidate-incomplete: collection-failed\n")
     assert "nowhere_at_all" in done.stderr
     assert "candidate-incomplete" in lore("candidates", "--root", root).stdout

@@ -26,6 +26,7 @@ CALLS = {
     "doctor": (["doctor"], 0),
     "stage": (["stage", "patch.json"], 0),
     "validate": (["validate", "kandidat-ö", "--json"], 2),
+    "apply": (["apply", "kandidat-ö", "--json"], 2),
     "candidates": (["candidates"], 0),
     "drop": (["drop", "CANDIDATE"], 0),
     "learn": (["learn"], 0),

@@ -30,6 +30,8 @@ DEFAULTS = {
     "services": _OF_SETTINGS.services,
     "agent": _NONE,
     "validation.timeoutSeconds": _OF_SETTINGS.run_seconds,
+    "evidence.repeats": _OF_SETTINGS.repeats,
+    "evidence.mutants": _OF_SETTINGS.mutants,
     "plugins.ruvector.enabled": _OF_SETTINGS.enabled,
     "plugins.ruvector.runtime": _OF_SETTINGS.runtime,
     "plugins.ruvector.dimensions": _OF_SETTINGS.dimensions,

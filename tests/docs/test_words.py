@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from docs_helpers import code, rows, section
 from testlore import engines, schemas
-from testlore.errors import FALLBACKS, REFUSALS, UNUSABLE, Meaning
+from testlore.errors import FALLBACKS, REFUSALS, REJECTIONS, UNUSABLE, Meaning
 from testlore.evidence import verdict
 
 WORDS = "docs/fallback-words.md"
@@ -58,12 +58,13 @@ def test_every_reason_is_told_with_its_exit_status_and_its_help(heading: str, me
         assert plain(help_text) == plain(meanings[word].help), word
 
 
-def test_every_reason_for_a_rejection_is_told_in_order_with_its_warning() -> None:
+def test_every_reason_for_a_rejection_is_told_in_order_with_its_warning_and_its_help() -> None:
     told = table(EVIDENCE, "Why a candidate is rejected")
-    assert {word: code(row[1]) for word, row in told.items()} == {
-        word: [warning] for word, warning in verdict.WARNINGS.items()
-    }
-    assert list(told) == list(verdict.WARNINGS)
+    assert list(told) == list(verdict.WARNINGS) == list(REJECTIONS)
+    for word, (happened, warning, help_text) in told.items():
+        assert code(warning) == [verdict.WARNINGS[word]], word
+        assert happened, word
+        assert plain(help_text) == plain(REJECTIONS[word]), word
 
 
 def test_every_problem_of_a_run_is_told() -> None:

@@ -101,7 +101,7 @@ def accept(value: Json) -> None:
 
 def drop_the_failure(value: Json) -> None:
     accept(value)
-    value["observed"]["candidate"]["cases"][-1]["outcome"] = "passed"
+    value["observed"]["candidate"]["run"]["cases"][-1]["outcome"] = "passed"
 
 
 FORGERIES: dict[str, Callable[[Json], object]] = {
@@ -110,7 +110,7 @@ FORGERIES: dict[str, Callable[[Json], object]] = {
     "outcome and one case": drop_the_failure,
     "warnings": lambda value: value.update(warnings=[]),
     "evidence": lambda value: value["evidence"].update(passedCases=2, failedCases=0),
-    "status": lambda value: value["observed"]["candidate"].update(status=0),
+    "status": lambda value: value["observed"]["candidate"]["run"].update(status=0),
     "an unknown key": lambda value: value.update(forged=True),
     "an unknown reason": lambda value: value.update(reasons=["because"]),
 }
@@ -299,7 +299,7 @@ def test_zero(tmp_path):  # {marks["test"]}
     data = open("{marks["path"]}.py").read(), "./{marks["path"]}/x"
     assert divide(0, 1) == 0
 """
-    broken = defect(f"{marks['path']}.py", source.replace("max(0, ", "max(-9, ") + f"# {marks['defect']}\n")
+    broken = defect(f"{marks['path']}.py", source.replace("return a / b", "return 1") + f"# {marks['defect']}\n")
     review = {
         "accepted": True,
         "findings": [marks["finding"]],

@@ -78,6 +78,13 @@ def test_pytest_accepts_a_candidate_that_sees_a_held_out_defect(tmp_path: Path) 
         "demonstratedDefects": 1,
         "caughtDefects": 1,
         "complete": True,
+        "newCases": 1,
+        "repeats": 1,
+        "closedGaps": 0,
+        "mutants": 0,
+        "caughtMutants": 0,
+        "survivingMutants": 0,
+        "undone": "none",
     }
 
 
@@ -186,8 +193,8 @@ def test_any_runner_that_writes_junit_xml_will_do(tmp_path: Path) -> None:
     files = {"calc.py": CALC, "run.py": CUSTOM_RUNNER, "tests/test_calc.py": check}
     config = {"runner": [sys.executable, "run.py", "{junit}", "{files}"]}
     root = make_project(tmp_path / "shop", files, config)
-    candidate = "from calc import clamp\ndef check_zero():\n    assert clamp(0) == 0\n"
-    ended = stage_and_validate(root, patch({"tests/test_zero.py": candidate}, heldOutDefects=[defect()]))
+    candidate = "from calc import clamp\ndef check_below():\n    assert clamp(-2) == 0\n"
+    ended = stage_and_validate(root, patch({"tests/test_below.py": candidate}, heldOutDefects=[defect()]))
     assert (ended.outcome, ended.details) == ("accepted", [])
     assert learn(root) == []
 
@@ -463,7 +470,7 @@ def test_vitest_and_jest_accept_a_candidate_that_sees_a_held_out_defect(
     }
     root = make_project(tmp_path / "shop", files, {"adapter": framework})
     (root / "node_modules").symlink_to(node_packages)
-    broken = defect("src/calc.js", source.replace("Math.max(0,", "Math.max(-9,"))
+    broken = defect("src/calc.js", source.replace("Math.max(0,", "Math.max(1,"))
     proposed = {"test/zero.test.js": candidate.replace("{test, expect}", "{describe, test, expect}")}
     ended = stage_and_validate(root, patch(proposed, heldOutDefects=[broken]))
     assert (ended.outcome, ended.details, ended.output) == ("accepted", [], "")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evidence_helpers import CALC, Json, defect, patch, pytest_project, tree, write
+from evidence_helpers import CALC, PYTEST_CANDIDATE, Json, defect, patch, pytest_project, tree, write
 from helpers import Project, without_powers
 from testlore import evidence, frameworks
 from testlore.errors import Refusal
@@ -77,7 +77,7 @@ def test_unsafe_and_foreign_paths_are_refused(root: Path, path: str) -> None:
     ],
 )
 def test_protected_paths_are_refused_unless_the_patch_names_them(root: Path, path: str) -> None:
-    proposed = patch({path: "{}"})
+    proposed = patch({path: "{}", "tests/test_divide.py": PYTEST_CANDIDATE})
     refused = refusal(root, proposed)
     assert refused.reason == "path-protected"
     assert path in str(refused)
@@ -158,6 +158,28 @@ def test_what_the_schema_forbids_is_refused_by_name(root: Path, change: Json, na
     refused = refusal(root, {**patch(), **change})
     assert refused.reason == "patch-invalid"
     assert named in str(refused)
+
+
+@pytest.mark.parametrize(
+    "files", [{"notes.txt": "nothing"}, {"calc.py": CALC.replace("10", "20")}, {"tests/conftest.py": "x = 1\n"}]
+)
+def test_a_patch_without_a_test_is_refused(root: Path, files: dict[str, str]) -> None:
+    refused = refusal(root, patch(files))
+    assert (refused.reason, refused.exit_status) == ("no-changed-test", 2)
+
+
+@pytest.mark.parametrize("path", ["tests/check_divide.py", "tests/divide_spec.rb", "README.md"])
+def test_what_a_runner_may_be_told_to_take_for_a_test_is_staged(root: Path, path: str) -> None:
+    content = {"md": ">>> 1 / 1\n1.0\n", "rb": 'describe("x") { it("y") }'}.get(path[-2:], PYTEST_CANDIDATE)
+    assert evidence.stage(root, patch({path: content}))
+
+
+@pytest.mark.parametrize("oracle", [{"independent": False, "basis": ["the code"]}, {"independent": True}, None])
+def test_an_accepting_review_without_an_independent_oracle_is_refused(root: Path, oracle: Json | None) -> None:
+    review = {"accepted": True, **({"oracle": oracle} if oracle else {})}
+    refused = refusal(root, patch(review=review))
+    assert (refused.reason, refused.exit_status) == ("oracle-missing", 2)
+    assert evidence.stage(root, patch(review={**review, "accepted": False}))
 
 
 @pytest.mark.parametrize("proposed", [None, [], "patch", 7])

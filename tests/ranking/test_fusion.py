@@ -93,6 +93,19 @@ def test_the_numbers_of_an_explanation_add_up_to_the_score_that_ranks(
             assert why["fused"] * why["evidence"] * why["novelty"] == pytest.approx(one.score, abs=1e-6)
 
 
+def test_closed_gaps_weigh_more_and_evidence_for_which_nothing_was_tried_less() -> None:
+    def weight(**counts: Any) -> float:
+        return fusion.evidence_weight({"outcome": "accepted", "evidence": {**make_episode(0)["evidence"], **counts}})
+
+    version_2 = {"closedGaps": 0, "mutants": 0, "undone": "none"}
+    tried = {**version_2, "demonstratedDefects": 1, "caughtDefects": 1}
+    assert weight(demonstratedDefects=1, caughtDefects=1) == weight(**tried) == 1.1
+    assert weight(**{**tried, "closedGaps": 1}) == pytest.approx(1.2)
+    assert weight(**{**tried, "closedGaps": 99}) == pytest.approx(2.1)
+    assert weight() == 1 > weight(**version_2)
+    assert weight(**{**version_2, "mutants": 3}) == weight(**{**version_2, "undone": "missed"}) == 1
+
+
 def test_a_hash_collision_alone_brings_nothing_in() -> None:
     records = [make_episode(1, "zero boundary", tags=[]), make_episode(2, "leap year", tags=[])]
     assert order(by_features(records, "boundary", [0.1, 0.9]), records) == [0]

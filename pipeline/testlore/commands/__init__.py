@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: Every command, in the order of ``testlore --help``.
 NAMES = (
     *("recall", "list", "show", "evaluate", "doctor"),
-    *("stage", "validate", "candidates", "drop", "learn", "export", "forget", "merge", "resolve", "merge-driver"),
+    *("stage", "validate", "apply", "candidates", "drop", "learn"),
+    *("export", "forget", "merge", "resolve", "merge-driver"),
     *("generate", "mcp", "trust", "clean"),
 )
 
@@ -83,4 +84,6 @@ def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
 
 
 def _refused(problem: Refusal | Unusable) -> Answer:
-    return Answer({"reason": str(problem)}, "", f"testlore: {problem}", problem.exit_status)
+    output_of_suites = problem.output if isinstance(problem, Refusal) else ""
+    notes = "\n".join(filter(None, [output_of_suites, f"testlore: {problem}"]))
+    return Answer({"reason": str(problem)}, "", notes, problem.exit_status)

@@ -51,11 +51,12 @@ def _answer(root: str, *, validate: bool) -> Answer:
     if not validate:
         return Answer(value, "\n".join([*lines, f"next: testlore validate {made.id}"]))
     try:
-        validation = answer_of(evidence.validate(folder, made.id))
+        validation = answer_of(evidence.validate(folder, made.id, output.tell))
     except (Refusal, Unusable) as problem:  # the candidate stays staged, so the answer still names it
-        notes = f"testlore: {problem}"
+        notes = "\n".join(filter(None, [getattr(problem, "output", ""), f"testlore: {problem}"]))
         return Answer({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)
-    return Answer({**value, "validation": validation.value}, "\n".join([*lines, validation.text]), validation.notes)
+    text = "\n".join([*lines, validation.text])
+    return Answer({**value, "validation": validation.value}, text, validation.notes, validation.status)
 
 
 def _left_out(context: Mapping[str, list[Any]]) -> list[str]:

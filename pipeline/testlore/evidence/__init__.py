@@ -13,19 +13,24 @@ import os
 from typing import Any, NamedTuple
 
 from testlore.errors import Refusal, Unusable
+from testlore.evidence import application as _application
 from testlore.evidence import candidate as _candidate
 from testlore.evidence import remember as _remember
 from testlore.evidence import staged as _staged
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
+from testlore.evidence.application import Application
+from testlore.evidence.bench import Tell
 from testlore.evidence.remember import StoreEntry
 from testlore.evidence.validation import Validation
 from testlore.project.safe_files import Root, existing_folder
 
 __all__ = [
+    "Application",
     "CandidateState",
     "StoreEntry",
     "Validation",
+    "apply",
     "candidates",
     "describe",
     "drop",
@@ -73,17 +78,21 @@ def stage(root: Root, patch: Any) -> str:
     return _staging.run(_folder(root), patch)
 
 
-def validate(root: Root, candidate_id: str) -> Validation:
+def validate(root: Root, candidate_id: str, tell: Tell = lambda _: None) -> Validation:
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
 
+    Args:
+        tell: called with a line of progress, every two seconds while something runs.
+
     Raises:
-        Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
+        Refusal: the candidate or the project has changed since it was staged, or nothing can be judged. Nothing is
+            remembered then.
         Unusable: ``configuration-invalid``, ``call-invalid``. With ``store-corrupt``, ``store-conflicted`` and
             ``store-unsafe`` the verdict is kept beside the candidate; :func:`remember` puts it into memory once the
             store is repaired.
     """
     folder = _folder(root)
-    ended = _validation.run(folder, candidate_id)
+    ended = _validation.run(folder, candidate_id, tell)
     try:
         entry = _remember.remember(folder, candidate_id)
         if entry.record["id"] in entry.dropped:
@@ -109,6 +118,15 @@ def remember(root: Root, candidate_id: str) -> StoreEntry:
             ``store-unsafe``.
     """
     return _remember.remember(_folder(root), candidate_id)
+
+
+def apply(root: Root, candidate_id: str) -> Application:
+    """Write the files of an accepted candidate into the work tree.
+
+    Raises:
+        Refusal: it was not accepted, or a file there is not what it was staged against. Nothing was written then.
+    """
+    return _application.run(_folder(root), candidate_id)
 
 
 def candidates(root: Root) -> list[CandidateState]:

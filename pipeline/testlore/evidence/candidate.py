@@ -34,6 +34,7 @@ _ID_DIGITS = 24
 _MAX_MANIFEST_BYTES = 4 << 20
 _MAX_REVIEW_BYTES = 8 << 20
 MAX_VALIDATION_BYTES = 64 << 20
+_OLD_VALIDATIONS = (1,)  # they credit a candidate with what the old suite sees
 
 
 class Candidate(NamedTuple):
@@ -45,6 +46,7 @@ class Candidate(NamedTuple):
         manifest_hash: the digest of the manifest.
         files: the proposed contents, by path.
         defects: the content of each held-out defect, in the manifest's order.
+        title: the first line of the requirements: what was to be shown.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Candidate(NamedTuple):
     manifest_hash: str
     files: dict[str, bytes]
     defects: list[bytes]
+    title: str
 
 
 def write(root: str, manifest: dict[str, Any], review: dict[str, Any], files: list[str], defects: list[str]) -> str:
@@ -138,7 +141,13 @@ def read(root: str, name: str) -> Candidate:
     for number, defect in enumerate(manifest["heldOutDefects"]):
         defects.append(_content(root, name, f"defects/{number}", defect["hash"]))
     _check_nothing_more(root, name, files, len(defects))
-    return Candidate(name, manifest, manifest_hash, files, defects)
+    return Candidate(name, manifest, manifest_hash, files, defects, _title(review["requirements"]))
+
+
+def _title(requirements: str) -> str:
+    """The first line that says something, without the marks of a heading or a list."""
+    lines = (line.strip().lstrip("#*-").strip() for line in requirements.splitlines())
+    return next(filter(None, lines), "")
 
 
 def _check_paths(name: str, manifest: dict[str, Any]) -> None:
@@ -194,15 +203,21 @@ def write_validation(root: str, name: str, validation: dict[str, Any]) -> None:
 
 
 def read_validation(root: str, name: str) -> dict[str, Any] | None:
-    """The validation of a candidate; ``None`` if there is none.
+    """The validation of a candidate; ``None`` if there is none, or only one that was made by an older version of ours.
 
     Raises:
         Refusal: ``validation-tampered``, ``candidate-unsafe``.
     """
     try:
-        return _sealed(root, name, VALIDATION, MAX_VALIDATION_BYTES, "validation", "validation-tampered")
+        found = _sealed(root, name, VALIDATION, MAX_VALIDATION_BYTES, "", "validation-tampered")
     except FileNotFoundError:
         return None
+    if found.get("schemaVersion") in _OLD_VALIDATIONS:
+        return None
+    problem = schemas.first_problem("validation", found)
+    if problem is not None:
+        raise Refusal("validation-tampered", f"{name}/{VALIDATION}: {problem.text}")
+    return found
 
 
 def _staged(root: str, name: str, file: str, limit: int, schema: str = "") -> dict[str, Any]:

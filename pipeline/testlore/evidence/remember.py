@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath, Unusable
-from testlore.evidence import candidate, patterns, staging, state, verdict
+from testlore.evidence import candidate, cases, patterns, staging, state
 from testlore.evidence.candidate import Candidate
+from testlore.evidence.observation import Observation
 from testlore.evidence.patch import MAX_CONTENT_BYTES
+from testlore.evidence.running import Run
+from testlore.evidence.validation import FRESH_SECONDS, judge_again, verdict_input
+from testlore.evidence.verdict import grounds
 from testlore.frameworks import languages
 from testlore.memory import episode, store, tombstones, writer
 from testlore.memory.store import Record
 from testlore.memory.writer import Content
 from testlore.project import safe_files, settings
 
-_FRESH_SECONDS = 24 * 3600
+_DAY = 24 * 3600
 _CLOCK_SECONDS = 300  # by how much the clock of the machine that validated may be ahead
 
 
@@ -62,14 +68,15 @@ def remember(root: str, name: str) -> StoreEntry:
             return content
         created_at = tombstones.creation(record, content.forgotten)
         made[0] = record if created_at == record["createdAt"] else canonical.seal({**record, "createdAt": created_at})
-        return content._replace(records=[*content.records, made[0]])
+        kept = [one for one in content.records if not _is_replaced(one, made[0])]
+        return content._replace(records=[*kept, made[0]])
 
     change = writer.rewrite(root, with_record)
     known = next((one for one in change.before if one["id"] == made[0]["id"]), None)
     return StoreEntry(known or made[0], known is None, change.dropped)
 
 
-def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observation:
+def _check(staged: Candidate, validation: dict[str, Any]) -> Observation | None:
     """Refuse a validation that is old, was changed, or is about another manifest; return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
@@ -80,28 +87,22 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
         age = time.time() - store.moment(validation["createdAt"])
     except ValueError:
         raise Refusal("validation-tampered", "createdAt is not a real date") from None
-    if not -_CLOCK_SECONDS <= age <= _FRESH_SECONDS:
+    if not -_CLOCK_SECONDS <= age <= FRESH_SECONDS:
         raise Refusal("validation-stale", f"it is from {validation['createdAt']}; allowed: of the last 24 hours")
-    observed = verdict.from_dict(validation["observed"])
-    judged = verdict.judge(staged.manifest, observed)
-    said = {key: validation[key] for key in ("outcome", "reasons", "details", "warnings", "evidence")}
-    if said != {**judged._asdict(), "outcome": judged.outcome}:
-        raise Refusal("validation-tampered", "its verdict does not follow from what it says was observed")
-    if observed.drifted:
-        raise Refusal("validation-stale", "the project changed while it was made; validate again")
-    return observed
+    judge_again(staged, validation)
+    return verdict_input(validation)
 
 
 def _record(
     root: str,
     staged: Candidate,
     validation: Mapping[str, Any],
-    observed: verdict.Observation,
+    observed: Observation | None,
     configured: settings.Settings,
     paths: Sequence[str],
 ) -> Record:
     manifest, outcome = staged.manifest, validation["outcome"]
-    tests = verdict.changed_tests(manifest, observed.candidate)
+    tests = cases.changed_tests(manifest, observed.candidate.run if observed else Run("", None, Counter()))
     changed = {path: staged.files[path] for path in tests}
     before = _before(root, tests)
     private = patterns.private_names(
@@ -119,7 +120,9 @@ def _record(
         outcome=outcome,
         tags=_tags(manifest, validation["evidence"], patterns.test_texts(changed, before)),
         warnings=validation["warnings"],
-        reasons=_reasons(validation),
+        title=staged.title,
+        tests=validation["tests"],
+        reasons=grounds(validation["reasons"], validation["details"]),
         context={
             "language": languages.common_language(tests or list(staged.files)),
             "changedTests": len(tests),
@@ -128,17 +131,20 @@ def _record(
         },
         evidence=validation["evidence"],
         patterns=patterns.collect(changed, before, private) if outcome == "accepted" else [],
-        masked=patterns.mask_secrets,
+        masked=partial(patterns.mask, private=private._replace(paths=frozenset())),
     )
 
 
-def _reasons(validation: Mapping[str, Any]) -> list[str]:
-    """Each reason with the names of its cases or defects, or the word alone where there is none."""
-    reasons: list[str] = []
-    for word in validation["reasons"]:
-        named = [detail for detail in validation["details"] if detail.startswith(f"{word}: ")]
-        reasons += named or [word]
-    return reasons
+def _is_replaced(old: Record, new: Record) -> bool:
+    """Whether an attempt was only a round of editing: the same new cases were rejected again within a day."""
+    if not (old["outcome"] == new["outcome"] == "rejected" and old["schemaVersion"] == new["schemaVersion"] == 2):
+        return False
+    same = new["tests"] and _names(old) == _names(new) and old["framework"] == new["framework"]
+    return bool(same) and 0 <= store.seconds_of(new["createdAt"]) - store.seconds_of(old["createdAt"]) < _DAY
+
+
+def _names(record: Record) -> set[tuple[str, str]]:
+    return {(test["path"], test["name"]) for test in record["tests"]}
 
 
 def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:

@@ -40,14 +40,14 @@ def check(folder: str, output: str, size: int) -> None:
     Raises:
         Refusal: ``no-room``.
     """
-    free = _free(folder)
+    left = free(folder)
     said = any(word.lower() in output.lower().encode("utf-8", "replace") for word in map(bytes.lower, _SAID))
-    if free < _LEAST or (said and free < _LOW):
-        need = f"beside a copy of {size} bytes, a run needs more than the {free} bytes that are free"
+    if left < _LEAST or (said and left < _LOW):
+        need = f"beside a copy of {size} bytes, a run needs more than the {left} bytes that are free"
         raise Refusal("no-room", f"{os.path.dirname(folder)} is full: {need}")
 
 
-def _free(where: str) -> int:
+def free(where: str) -> int:
     """How many bytes we may still write; 0 when there can be no more files."""
     found = os.statvfs(where)
     return 0 if found.f_files and not found.f_favail else found.f_bavail * found.f_frsize

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from testlore.child import Child
@@ -80,7 +80,15 @@ class Place(NamedTuple):
     folder: str
 
 
-def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, stop_early: bool = False) -> Run:
+def run(
+    place: Place,
+    name: str,
+    copy: str,
+    only: str | Sequence[str] = (),
+    *,
+    stop_early: bool = False,
+    started: Callable[[Child], object] = lambda _: None,
+) -> Run:
     """Run the suite of a copy. The project's own coverage is only measured when the whole suite runs.
 
     Args:
@@ -88,6 +96,7 @@ def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, s
         copy: the folder of the copy.
         only: the test file or files to run; empty for the whole suite.
         stop_early: whether to stop at the first failure, if the framework can.
+        started: called with the process, so that another thread can interrupt it.
 
     Raises:
         Refusal: ``runner-missing``: we do not know how to get a report from the configured runner.
@@ -114,6 +123,7 @@ def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, s
         child = Child(argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
     except OSError as error:
         return Run("not-started", None, Counter(), f"{argv[0]}: {error.strerror}")
+    started(child)
     ended = child.ask(b"")
     output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
     if ended.timed_out:

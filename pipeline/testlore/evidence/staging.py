@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,16 @@ from testlore import canonical
 from testlore.errors import Refusal
 from testlore.evidence import candidate, patch, state
 from testlore.evidence.state import ProjectState
+from testlore.frameworks import Framework, union
 from testlore.project.provenance import compatibility_reasons
+
+# A function or class of Python, a call of JavaScript, an example or a scenario in a text: runners may be configured to
+# take any of them for a test.
+_LIKE_A_TEST = re.compile(
+    r"^\s*(async\s+)?(def|class)\s+\w*(test|spec|check|should|example)|\b(test|it|describe)(\.\w+)*\s*\(|"
+    r"^\s*(>>> |Scenario\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def run(root: str, proposed: Any) -> str:
@@ -32,6 +42,10 @@ def run(root: str, proposed: Any) -> str:
         reasons = compatibility_reasons(checked["provenance"], now.provenance)
         if reasons:
             raise Refusal("provenance-changed", f"the patch was made against another state: {', '.join(reasons)}")
+    if not any(could_be_test(now.framework, one["path"], one["content"]) for one in checked["files"]):
+        raise Refusal("no-changed-test", "no file of the patch is a test by its name or its content")
+    if checked["review"]["accepted"] and not _names_independent_oracle(checked["review"]):
+        raise Refusal("oracle-missing", "review.oracle is not independent, or its basis is empty")
     review = _review(checked)
     manifest = canonical.seal(
         {
@@ -57,6 +71,11 @@ def run(root: str, proposed: Any) -> str:
     contents = [one["content"] for one in checked["files"]]
     defects = [one["content"] for one in checked["heldOutDefects"]]
     return candidate.write(root, manifest, review, contents, defects)
+
+
+def could_be_test(framework: Framework, path: str, content: str) -> bool:
+    """Whether a file may be a test: by its name, or because it defines something like one. Its runner knows better."""
+    return framework.is_test_file(path) or union.is_test_file(path) or _LIKE_A_TEST.search(content) is not None
 
 
 def _touched(changes: Mapping[str, Any]) -> list[str]:

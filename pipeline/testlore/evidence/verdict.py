@@ -1,5 +1,7 @@
 """The verdict on a candidate: a pure function of its manifest and of what was observed.
 
+Credit goes to the new cases: what the old suite notices is no merit of a candidate.
+
 A seal has no secret key, so anyone can make a new one. But we can check that a recorded verdict follows from the
 recorded observations: both validating and remembering call :func:`judge`, so a changed flag or count is noticed.
 Observations that were all invented, and fit each other, are not noticed. Evidence is as trustworthy as the people and
@@ -8,59 +10,32 @@ programs that can write the project's files.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from testlore import frameworks
-from testlore.evidence.junit import Case
-from testlore.evidence.running import Run, is_coherent
-from testlore.frameworks import Framework, union
+from testlore.evidence import cases
+from testlore.evidence.cases import Key, NewCase
+from testlore.evidence.faults import FaultVerdict, of_fault
+from testlore.evidence.observation import FaultRuns, Observation
+from testlore.frameworks import Framework
 
-#: Each reason for a rejection, and the warning that a record has for it. Answers list both in this order.
+#: The warning that a record has for each reason of ``errors.REJECTIONS``, in the same order.
 WARNINGS = {
     "review-rejected": "review-rejected",
-    "oracle-missing": "oracle-missing",
-    "original-incomplete": "execution-incomplete",
-    "original-failed": "execution-failed",
     "candidate-incomplete": "execution-incomplete",
     "candidate-failed": "execution-failed",
-    "no-changed-test": "other-rejection",
     "changed-test-not-run": "execution-incomplete",
     "case-loss": "case-loss",
-    "undemonstrated-defect": "undemonstrated-defect",
+    "flaky": "flaky",
     "held-out-miss": "held-out-miss",
-    "provenance-changed": "other-rejection",
+    "undemonstrated-defect": "undemonstrated-defect",
+    "adds-nothing": "adds-nothing",
 }
 
 _MAX_DETAILS = 50
 _MAX_DETAIL_CHARACTERS = 300
-
-
-class Defect(NamedTuple):
-    """The runs of both suites with a held-out defect in the source."""
-
-    name: str
-    original: Run
-    candidate: Run
-
-
-class Observation(NamedTuple):
-    """What a validation saw.
-
-    Attributes:
-        original: the run of the project's suite as it is.
-        candidate: the run of the suite with the candidate's changes.
-        changed: runs of single changed test files, by path, when the candidate's report does not name their files.
-        defects: the runs with each defect, in the manifest's order; empty unless both suites were green.
-        drifted: whether the project or the candidate changed during the validation.
-    """
-
-    original: Run
-    candidate: Run
-    changed: Mapping[str, Run]
-    defects: list[Defect]
-    drifted: bool
+_MAX_TESTS = 100
 
 
 class Verdict(NamedTuple):
@@ -68,195 +43,205 @@ class Verdict(NamedTuple):
 
     Attributes:
         reasons: why the candidate is rejected, as keys of :data:`WARNINGS`; empty when it is accepted.
-        details: the reasons with the names of cases, files and defects, for people.
+        details: the reasons with the names of cases, files and faults, for people.
         warnings: the warnings of its record.
         evidence: the counts, as a record holds them.
+        tests: the new cases, with their ``path``, ``name`` and ``outcome``.
+        faults: who sees each fault.
+        notes: what is no reason, but good to know.
     """
 
     reasons: list[str]
     details: list[str]
     warnings: list[str]
     evidence: dict[str, Any]
+    tests: list[dict[str, str]]
+    faults: list[FaultVerdict]
+    notes: list[str]
 
     @property
     def outcome(self) -> str:
         """``accepted`` or ``rejected``."""
         return "rejected" if self.reasons else "accepted"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as a validation records it."""
+        return {"outcome": self.outcome, **self._asdict(), "faults": [one._asdict() for one in self.faults]}
 
-def judge(manifest: Mapping[str, Any], observed: Observation) -> Verdict:
+
+def grounds(reasons: Sequence[str], details: Sequence[str]) -> list[str]:
+    """The reasons as a record holds them: a word with a name where there is one, else the word alone."""
+    found = []
+    for word in reasons:
+        found += [detail for detail in details if detail.startswith(f"{word}: ")] or [word]
+    return found
+
+
+def is_rejected_by_reviewer(manifest: Mapping[str, Any]) -> bool:
+    """Whether the reviewer said no. Nothing needs to run then."""
+    return not manifest["review"]["accepted"]
+
+
+def unjudgeable(manifest: Mapping[str, Any], observed: Observation) -> tuple[str, str] | None:
+    """Why nothing can be judged by what was observed: a reason of a refusal and a text for people; or nothing."""
+    framework = frameworks.framework(manifest["framework"])
+    run = observed.original.run
+    if not cases.is_complete(framework, run):
+        return "original-incomplete", f"the project's own suite did not run to its end: {run.problem or 'no case ran'}"
+    ignored = cases.outdated(manifest, observed) | cases.unstable(observed.original)
+    red = sorted(cases.failed(run) - ignored)
+    if red:
+        return "original-failed", f"cases fail in the project as it is: {_named(red)}"
+    # Without a whole run, files that no rule on names knows may still be tests.
+    after = observed.candidate.run
+    if cases.is_complete(framework, after) and not cases.changed_tests(manifest, after):
+        return "no-changed-test", "no case of the files that it changes ran, and none is named like a test"
+    return None
+
+
+def _named(found: Sequence[Key], most: int = 5) -> str:
+    more = f", and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(f"{name} in {file}" if file else name for name, file in found[:most]) + more
+
+
+def judge(manifest: Mapping[str, Any], observed: Observation | None) -> Verdict:
     """Judge a candidate by what was observed.
 
     Args:
         manifest: the candidate's manifest.
-        observed: what a validation of this very candidate saw.
+        observed: what a validation of this very candidate saw; ``None`` if nothing had to run.
     """
-    found: list[tuple[str, str]] = []
+    if observed is None:
+        return _verdict([("review-rejected", "")], _counts(None, [], [], 0, complete=False))
     framework = frameworks.framework(manifest["framework"])
-    if not manifest["review"]["accepted"]:
-        found.append(("review-rejected", ""))
-    if not manifest["review"]["independentOracle"]:
-        found.append(("oracle-missing", ""))
-    for name, run in (("original", observed.original), ("candidate", observed.candidate)):
-        if not is_complete(framework, run):
-            found.append((f"{name}-incomplete", run.problem))
-        elif run.count("failed"):
-            found += [(f"{name}-failed", case) for case in sorted(run.names("failed"))]
-    both_green = is_green(framework, observed.original) and is_green(framework, observed.candidate)
-    lost = missing_cases(observed.original, observed.candidate)
-    if is_complete(framework, observed.candidate):
+    new = cases.new_cases(manifest, observed)
+    lost = cases.lost(manifest, observed)
+    found = _of_suite(framework, observed, new)
+    if cases.is_complete(framework, observed.candidate.run):
         found += _unexecuted(manifest, framework, observed)
         found += [("case-loss", name) for name in sorted(lost)]
-    defects = _judge_defects(manifest, framework, observed) if both_green else []
-    for defect in defects:
-        found += [] if defect.demonstrated else [("undemonstrated-defect", defect.name)]
-        found += [] if defect.caught else [("held-out-miss", defect.name)]
-    if observed.drifted:
-        found.append(("provenance-changed", ""))
+    found += [("flaky", one.name) for one in cases.flaky(new, observed)]
+    faults = []
+    if can_see_faults(framework, observed, new):
+        faults = [of_fault(framework, observed, new, one) for one in _faults(manifest, observed)]
+        found += _of_faults(manifest, faults)
+    complete = all(cases.is_complete(framework, suite.run) for suite in (observed.original, observed.candidate))
+    counts = _counts(observed, new, faults, sum(lost.values()), complete=complete)
+    return _verdict(found, counts, new, faults, _notes(manifest, observed, new))
+
+
+def _verdict(
+    found: list[tuple[str, str]],
+    evidence: dict[str, Any],
+    new: Sequence[NewCase] = (),
+    faults: Sequence[FaultVerdict] = (),
+    notes: Sequence[str] = (),
+) -> Verdict:
     reasons = [reason for reason in WARNINGS if any(reason == word for word, _ in found)]
+    told = [one for reason in reasons for one in found if one[0] == reason and one[1]]
+    details = [f"{word}: {name}"[:_MAX_DETAIL_CHARACTERS] for word, name in told]
     return Verdict(
         reasons=reasons,
-        details=[f"{word}: {name}"[:_MAX_DETAIL_CHARACTERS] for word, name in found if name][:_MAX_DETAILS],
+        details=details[:_MAX_DETAILS],
         warnings=list(dict.fromkeys(WARNINGS[reason] for reason in reasons)),
-        evidence={
-            "originalCases": observed.original.count(),
-            "candidateCases": observed.candidate.count(),
-            "passedCases": observed.candidate.count("passed"),
-            "failedCases": observed.candidate.count("failed"),
-            "missingCases": sum(lost.values()),
-            "demonstratedDefects": sum(defect.demonstrated for defect in defects),
-            "caughtDefects": sum(defect.caught for defect in defects),
-            "complete": is_complete(framework, observed.original) and is_complete(framework, observed.candidate),
-        },
+        evidence=evidence,
+        tests=[{"path": one.file, "name": one.name, "outcome": one.outcome} for one in new][:_MAX_TESTS],
+        faults=list(faults),
+        notes=[note[:_MAX_DETAIL_CHARACTERS] for note in notes][:_MAX_DETAILS],
     )
 
 
-def is_complete(framework: Framework, run: Run) -> bool:
-    """Whether a run says that it is complete, and its cases and exit status agree."""
-    failed = run.count("failed") > 0
-    return (
-        run.complete
-        and run.count() > 0
-        and is_coherent(framework, run.status, failed=failed, stopped_early=run.stopped_early)
-    )
+def _counts(
+    observed: Observation | None,
+    new: Sequence[NewCase],
+    faults: Sequence[FaultVerdict],
+    missing: int,
+    *,
+    complete: bool,
+) -> dict[str, Any]:
+    defects = [one for one in faults if one.kind != "mutant" and one.applies]
+    mutants = [one for one in faults if one.kind == "mutant" and one.applies]
+    undone = [one for one in defects if one.kind == "undone"]
+    caught = sum(one.new for one in mutants)
+    before, after = (observed.original.run, observed.candidate.run) if observed else (None, None)
+    return {
+        "originalCases": before.count() if before else 0,
+        "candidateCases": after.count() if after else 0,
+        "passedCases": after.count("passed") if after else 0,
+        "failedCases": after.count("failed") if after else 0,
+        "missingCases": missing,
+        "demonstratedDefects": sum(bool(one.original) or one.candidate for one in defects),
+        "caughtDefects": sum(one.new for one in defects),
+        "complete": complete,
+        "newCases": len(new),
+        "repeats": len(observed.repeats) if observed else 0,
+        "closedGaps": sum(one.closes_gap for one in faults if one.applies),
+        "mutants": len(mutants),
+        "caughtMutants": caught,
+        "survivingMutants": len(mutants) - caught,
+        "undone": ("caught" if any(one.new for one in undone) else "missed") if undone else "none",
+    }
 
 
-def is_green(framework: Framework, run: Run) -> bool:
-    """Whether a run is complete and no case failed."""
-    return is_complete(framework, run) and not run.count("failed")
+def _of_suite(framework: Framework, observed: Observation, new: Sequence[NewCase]) -> list[tuple[str, str]]:
+    """What is wrong with the candidate's suite."""
+    run = observed.candidate.run
+    if not cases.is_complete(framework, run):
+        return [("candidate-incomplete", run.problem)]
+    return [("candidate-failed", name) for name, _ in sorted(_red(observed, new))]
 
 
-def missing_cases(original: Run, candidate: Run) -> Counter[str]:
-    """How many cases of each name are lost: the candidate lacks them, or skips cases that the original executes."""
-    total, ran = candidate.names(), candidate.names("passed", "failed")
-    gone = original.names() - total
-    skipped = original.names("passed", "failed") - ran
-    return gone | skipped
+def _red(observed: Observation, new: Sequence[NewCase]) -> set[Key]:
+    """The cases of the candidate that fail, and not only now and then."""
+    return cases.failed(observed.candidate.run) - cases.unstable_old(observed, new)
 
 
-def changed_tests(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The paths of those files of a candidate that are tests, by their names or because cases in them ran."""
-    ran = {case.file for case in candidate.cases}
-    paths = [file["path"] for file in manifest["files"]]
-    return [path for path in paths if path in ran or union.is_test_file(path)]
-
-
-def unattributed(manifest: Mapping[str, Any], candidate: Run) -> list[str]:
-    """The changed test files that a report shows no executed case of, if some of its cases name no file."""
-    if not any(not case.file for case in candidate.cases):
-        return []
-    return [path for path in changed_tests(manifest, candidate) if not _ran(candidate, path)]
-
-
-def _ran(run: Run, path: str) -> bool:
-    return any(case.file == path and case.outcome != "skipped" for case in run.cases)
+def can_see_faults(framework: Framework, observed: Observation, new: Sequence[NewCase]) -> bool:
+    """Whether it is worth asking who sees a fault: the candidate's suite ended, and is green again and again."""
+    if not cases.is_complete(framework, observed.candidate.run):
+        return False
+    return not _red(observed, new) and not cases.flaky(new, observed)
 
 
 def _unexecuted(manifest: Mapping[str, Any], framework: Framework, observed: Observation) -> list[tuple[str, str]]:
-    """The reasons, with their details, why we cannot say that every changed test file ran."""
-    changed = changed_tests(manifest, observed.candidate)
-    if not changed:
-        return [("no-changed-test", "")]
+    """The changed test files of which we cannot say that a case ran."""
     found = []
-    for path in changed:
+    for path in cases.changed_tests(manifest, observed.candidate.run):
         alone = observed.changed.get(path)
         # A case that names another file says nothing about this one.
-        by_itself = alone is not None and is_complete(framework, alone) and _ran_unnamed(alone, path)
-        if not _ran(observed.candidate, path) and not by_itself:
+        by_itself = (
+            alone is not None and cases.is_complete(framework, alone) and cases.has_run(alone, path, unnamed=True)
+        )
+        if not cases.has_run(observed.candidate.run, path) and not by_itself:
             found.append(("changed-test-not-run", path))
     return found
 
 
-def _ran_unnamed(run: Run, path: str) -> bool:
-    return any(case.file in ("", path) and case.outcome != "skipped" for case in run.cases)
+def _faults(manifest: Mapping[str, Any], observed: Observation) -> list[FaultRuns]:
+    """The faults that were tried. A held-out defect of the manifest that was not is seen by nobody."""
+    tried = {one.name: one for one in observed.faults if one.kind == "given"}
+    defects = manifest["heldOutDefects"]
+    given = [tried.get(one["name"], FaultRuns(one["name"], "given", [])) for one in defects]
+    return [*given, *(one for one in observed.faults if one.kind != "given")]
 
 
-class _DefectVerdict(NamedTuple):
-    """Whether the original suite shows a held-out defect, and whether the candidate's suite does."""
-
-    name: str
-    demonstrated: bool
-    caught: bool
-
-
-def _judge_defects(manifest: Mapping[str, Any], framework: Framework, observed: Observation) -> list[_DefectVerdict]:
-    """Judge each held-out defect of the manifest. One that was not observed is neither demonstrated nor caught."""
+def _of_faults(manifest: Mapping[str, Any], faults: Sequence[FaultVerdict]) -> list[tuple[str, str]]:
+    """What is wrong with what the candidate's cases see."""
     found = []
-    for position, defect in enumerate(manifest["heldOutDefects"]):
-        name = defect["name"]
-        seen = observed.defects[position] if position < len(observed.defects) else None
-        if seen is None or seen.name != name:
-            found.append(_DefectVerdict(name, demonstrated=False, caught=False))
-            continue
-        demonstrated = _sees(framework, observed.original, seen.original)
-        found.append(_DefectVerdict(name, demonstrated, caught=_sees(framework, observed.candidate, seen.candidate)))
+    for one in faults:
+        if one.kind == "given" and not one.candidate:
+            found.append(("held-out-miss" if one.original else "undemonstrated-defect", one.name))
+    tried = [one for one in faults if one.applies]
+    if tried and not any(one.new for one in tried) and manifest["purpose"] != "modularization":
+        found.append(("adds-nothing", ""))
     return found
 
 
-def _sees(framework: Framework, clean: Run, broken: Run) -> bool:
-    """Whether a case that passes without the defect fails with it. A crash alone proves nothing."""
-    if not is_complete(framework, broken):
-        return False
-    return not clean.names("passed").keys().isdisjoint(broken.names("failed"))
-
-
-def run_to_dict(run: Run) -> dict[str, Any]:
-    """A run as a validation records it, without its output."""
-    cases = [{**case._asdict(), "count": number} for case, number in sorted(run.cases.items())]
-    return {"problem": run.problem, "status": run.status, "cases": cases}
-
-
-def run_from_dict(value: Mapping[str, Any]) -> Run:
-    """The inverse of :func:`run_to_dict`."""
-    cases: Counter[Case] = Counter()
-    for case in value["cases"]:
-        cases[Case(case["name"], case["file"], case["outcome"])] += case["count"]
-    return Run(value["problem"], value["status"], cases)
-
-
-def to_dict(observed: Observation) -> dict[str, Any]:
-    """An observation as a validation records it."""
-    return {
-        "original": run_to_dict(observed.original),
-        "candidate": run_to_dict(observed.candidate),
-        "changed": [{"path": path, "run": run_to_dict(run)} for path, run in sorted(observed.changed.items())],
-        "defects": [
-            {"name": one.name, "original": run_to_dict(one.original), "candidate": run_to_dict(one.candidate)}
-            for one in observed.defects
-        ],
-        "drifted": observed.drifted,
-    }
-
-
-def from_dict(value: Mapping[str, Any]) -> Observation:
-    """The inverse of :func:`to_dict`."""
-    return Observation(
-        original=run_from_dict(value["original"]),
-        candidate=run_from_dict(value["candidate"]),
-        changed={one["path"]: run_from_dict(one["run"]) for one in value["changed"]},
-        defects=[
-            Defect(one["name"], run_from_dict(one["original"]), run_from_dict(one["candidate"]))
-            for one in value["defects"]
-        ],
-        drifted=value["drifted"],
-    )
+def _notes(manifest: Mapping[str, Any], observed: Observation, new: Sequence[NewCase]) -> list[str]:
+    outdated = sorted(cases.outdated(manifest, observed))
+    return [
+        *(f"unstable: {_named([one])}" for one in sorted(cases.unstable_old(observed, new))),
+        *(f"outdated: {_named([one])}" for one in outdated),
+        *(f"outdated: {path}, which no longer loads" for path in observed.unimportable),
+        *(f"unstable-names: {name}" for name in cases.unstable_names(observed)),
+    ]

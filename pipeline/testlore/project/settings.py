@@ -34,6 +34,8 @@ class Settings(NamedTuple):
         runner, agent: commands as lists of arguments; empty when they are not configured.
         environment, services: labels by name.
         run_seconds: how long one run of a test suite may take, 1–86400 s.
+        repeats: how often a candidate's new cases are run again, 1–20.
+        mutants: how many mutants are tried at most, 0–200.
     """
 
     config_digest: str = ""
@@ -52,6 +54,8 @@ class Settings(NamedTuple):
     environment: dict[str, str] = {}  # noqa: RUF012
     services: dict[str, str] = {}  # noqa: RUF012
     run_seconds: int = 600
+    repeats: int = 3
+    mutants: int = 10
 
     @property
     def is_native(self) -> bool:
@@ -115,6 +119,8 @@ def parse(data: bytes, *, known_valid: bool = False) -> Settings:
         environment=config.get("environment", default.environment),
         services=config.get("services", default.services),
         run_seconds=int(config.get("validation", {}).get("timeoutSeconds", default.run_seconds)),
+        repeats=int(config.get("evidence", {}).get("repeats", default.repeats)),
+        mutants=int(config.get("evidence", {}).get("mutants", default.mutants)),
     )
 
 

@@ -31,6 +31,9 @@ _DIGITS = 6
 _ACCEPTED_TO_REJECTED = 2.0
 _PER_CAUGHT_DEFECT = 0.1
 _MOST_CAUGHT_DEFECTS = 10
+_PER_CLOSED_GAP = 0.1
+_MOST_CLOSED_GAPS = 10
+_NOTHING_TRIED = 0.8
 _NEAR_DUPLICATE = 0.8  # the Jaccard similarity from which two episodes count as saying the same
 
 
@@ -241,8 +244,19 @@ def _jaccard(one: set[int], other: set[int]) -> float:
 
 
 def evidence_weight(record: dict[str, Any]) -> float:
-    """The weight of an episode's evidence: rejected 0.5; accepted 1, plus 0.1 for each caught defect up to ten."""
+    """The weight of an episode's evidence: rejected 0.5; accepted 1, plus 0.1 for each caught defect up to ten.
+
+    Since version 2, another 0.1 for each closed gap up to ten, and 0.8 where nothing was tried.
+    """
     if record["outcome"] == "rejected":
         return 1 / _ACCEPTED_TO_REJECTED
-    caught: int = record["evidence"]["caughtDefects"]
-    return 1 + _PER_CAUGHT_DEFECT * min(caught, _MOST_CAUGHT_DEFECTS)
+    evidence = record["evidence"]
+    caught: int = evidence["caughtDefects"]
+    weight = 1 + _PER_CAUGHT_DEFECT * min(caught, _MOST_CAUGHT_DEFECTS)
+    if "closedGaps" not in evidence:
+        return weight
+    tried = evidence["demonstratedDefects"] or evidence["mutants"] or evidence["undone"] != "none"
+    if not tried:
+        return _NOTHING_TRIED
+    closed: int = evidence["closedGaps"]
+    return weight + _PER_CLOSED_GAP * min(closed, _MOST_CLOSED_GAPS)
