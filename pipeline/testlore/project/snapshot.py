@@ -111,8 +111,8 @@ class Scan:
                     self._kept, self._head = kept.value, dict(kept.value)
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
-        self._index = listing.index(root) if self._head.get("index") else ""
-        asked = (listing.CHANGED, listing.UNTRACKED) if self._unchanged_index() else (listing.LIST,)
+        self._index = listing.index(root) if self._head.get("index") else listing.NO_INDEX
+        asked = (self._index.changed, listing.UNTRACKED) if self._unchanged_index() else (listing.LIST,)
         self._questions: dict[tuple[str, ...], git.Question] = {
             arguments: git.Question(root, *arguments) for arguments in asked
         }
@@ -134,7 +134,7 @@ class Scan:
             self.close()
 
     def _unchanged_index(self) -> bool:
-        return bool(self._index) and self._head.get("index") == self._index
+        return bool(self._index.digest) and self._head.get("index") == self._index.digest
 
     def _question(self, arguments: tuple[str, ...]) -> git.Question:
         """A question to git. It may have been asked when the scan began."""
@@ -159,7 +159,7 @@ class Scan:
 
     def _suspects(self, submodules: list[str]) -> tuple[set[str], set[str]]:
         """The files whose state git calls changed; and those that its index has not: untracked, or of submodules."""
-        changed = listing.changed(self._root, self._question(listing.CHANGED))
+        changed = listing.changed(self._root, self._question(self._index.changed))
         loose = listing.untracked(self._root, self._question(listing.UNTRACKED))
         return changed, loose.union(listing.in_submodules(self._root, submodules))
 
@@ -167,11 +167,12 @@ class Scan:
         """A snapshot for which we look at the state of every file."""
         listed, submodules = listing.everything(self._root, self._question(listing.LIST))
         suspects: set[str] = set()
-        self._index = ""
+        self._index = listing.NO_INDEX
         self._head.update(unwatched=[], loose=[], submodules=submodules)
         if len(listed) > _LARGE and self._keeper is not None:
             # Ask git before any file is read, so that a change made meanwhile is seen next time.
             self._index = listing.index(self._root)
+        if self._index.digest:
             (changed, loose), unwatched = self._suspects(submodules), listing.unwatched(self._root)
             self._head.update(unwatched=sorted(unwatched), loose=sorted(loose))
             suspects = changed | loose | unwatched
@@ -203,7 +204,7 @@ class Scan:
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
-        compares = bool(self._index) and len(watched) <= _MOST_WATCHED
+        compares = bool(self._index.digest) and len(watched) <= _MOST_WATCHED
         if len(ordered) < _SMALL:
             self._keeper = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
@@ -214,7 +215,7 @@ class Scan:
             code=digests.of("sources") if self._keeper is not None else "",
             body=canonical.digest(lines),
             digest=digest,
-            index=self._index if compares else "",
+            index=self._index.digest if compares else "",
             watched=watched if compares else {},
             loose=self._head["loose"] if compares else [],
             asked=sorted(self._tools),
