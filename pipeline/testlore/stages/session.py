@@ -93,8 +93,8 @@ class Session:
         if not configured.enabled:
             raise Fallback("ruvector-disabled")
         if not (self._trusted or programs.are_trusted(self.root, configured, *programs.RECALL)):
-            named = programs.named(configured)
-            told = ", ".join(f"{purpose} {named[purpose]}" for purpose in programs.RECALL if purpose in named)
+            named = programs.named(self.root, configured, *programs.RECALL)
+            told = ", ".join(f"{purpose} {program}" for purpose, program in named.items())
             raise Fallback("ruvector-untrusted-command", told)
         return engines.engine(configured.runtime)
 
