@@ -157,7 +157,7 @@ def test_a_project_that_changes_while_its_suites_run_is_not_remembered(tmp_path:
 def test_a_candidate_of_another_state_of_its_files_is_not_run(root: Path) -> None:
     name = evidence.stage(root, patch(heldOutDefects=[defect()]))
     write(root, {"calc.py": CALC + "\n"})
-    with pytest.raises(Refusal, match=r"provenance-changed: stage it again, since then: calc\.py"):
+    with pytest.raises(Refusal, match=r"provenance-changed: since it was staged: calc\.py"):
         evidence.validate(root, name)
     assert not validation_file(root, name).exists()
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from testlore.commands import formats, output
 from testlore.commands.output import SHORT_ID as SHORT_ID
 from testlore.errors import Refusal, Unusable
+from testlore.project.settings import CONFIG_FILE
 
 if TYPE_CHECKING:
     import argparse
@@ -77,4 +78,13 @@ def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
 
 
 def _refused(problem: Refusal | Unusable) -> Answer:
-    return Answer({"reason": str(problem)}, "", f"testlore: {problem}", problem.exit_status)
+    return Answer({"reason": str(problem)}, "", explained(str(problem), problem.advice), problem.exit_status)
+
+
+def explained(problem: str, advice: str) -> str:
+    """What ended a command, and on a second line the way out, for standard error.
+
+    A problem that says what is allowed names the way out itself. It then needs the advice only to name the file.
+    """
+    says_it = "; allowed" in problem and (CONFIG_FILE in problem or CONFIG_FILE not in advice)
+    return f"testlore: {problem}" if says_it else f"testlore: {problem}\n{advice}"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from testlore.commands import Answer, add_json, output, respond
+from testlore.commands import Answer, add_json, explained, output, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +53,7 @@ def _answer(root: str, *, validate: bool) -> Answer:
     try:
         validation = answer_of(evidence.validate(folder, made.id))
     except (Refusal, Unusable) as problem:  # the candidate stays staged, so the answer still names it
-        notes = f"testlore: {problem}"
+        notes = explained(str(problem), problem.advice)
         return Answer({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)
     return Answer({**value, "validation": validation.value}, "\n".join([*lines, validation.text]), validation.notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from testlore.commands import formats, output
+from testlore.commands import explained, formats, output
 from testlore.errors import UNUSABLE, Unusable
 from testlore.stages import call
 
@@ -77,9 +77,7 @@ def show(result: RecallResult, form: str, max_chars: object) -> None:
     if text:
         output.write(text)
     if result.reason:
-        output.tell(result.reason)
-        if result.reason.startswith("no-memory"):
-            output.warn(f"There is no memory here yet. {UNUSABLE['no-memory'].help}")
+        output.warn(explained(result.reason, UNUSABLE[result.reason.partition(":")[0]].help))
     elif not chosen.has_warnings:
         for warning in result.warnings:
             output.warn(warning)

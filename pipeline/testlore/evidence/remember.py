@@ -46,7 +46,7 @@ def remember(root: str, name: str) -> StoreEntry:
     staged = candidate.read(root, name)
     validation = candidate.read_validation(root, name)
     if validation is None:
-        raise Refusal("validation-missing", f"run `testlore validate {name}` first")
+        raise Refusal("validation-missing", f"{name} was not validated yet")
     observed = _check(staged, validation)
     now = state.read(root)
     staging.check_base(staged.manifest, now)
@@ -64,9 +64,9 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
     """Refuse a validation that is old, was changed, or is about another manifest; return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
-        raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
+        raise Refusal("validation-stale", f"it is of another manifest than the one of {name}")
     if "base" not in staged.manifest and validation["provenance"] != staged.manifest["provenance"]:
-        raise Refusal("validation-stale", "it was made against another state of the project; validate again")
+        raise Refusal("validation-stale", "it was made against another state of the project")
     try:
         age = time.time() - store.moment(validation["createdAt"])
     except ValueError:
@@ -79,7 +79,7 @@ def _check(staged: Candidate, validation: Mapping[str, Any]) -> verdict.Observat
     if said != {**judged._asdict(), "outcome": judged.outcome}:
         raise Refusal("validation-tampered", "its verdict does not follow from what it says was observed")
     if observed.drifted:
-        raise Refusal("validation-stale", "the project changed while it was made; validate again")
+        raise Refusal("validation-stale", "the project changed while it was made")
     return observed
 
 

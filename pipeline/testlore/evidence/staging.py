@@ -81,7 +81,7 @@ def check_base(manifest: Mapping[str, Any], now: ProjectState) -> None:
         if manifest["framework"] != now.framework.NAME:
             changed.append(f"the framework is {now.framework.NAME}, not {manifest['framework']}")
     if changed:
-        raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(changed)}")
+        raise Refusal("provenance-changed", f"since it was staged: {', '.join(changed)}")
 
 
 def _review(checked: dict[str, Any]) -> dict[str, Any]:

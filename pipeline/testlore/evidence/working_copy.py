@@ -100,7 +100,7 @@ class WorkingCopy:
         self._states, self._modes, self._links, self._folders, self._newest = {}, {}, {}, {}, 0
         copied = copies.pristine(self._root, target)
         if {path: file.digest for path, file in copied.items()} != self._digests:
-            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
+            raise Refusal("provenance-changed", "the sources changed while they were copied")
         self._metadata = installed.metadata(self._root, copied)
         self.size = sum(file.size for file in copied.values())
         self._folders[""] = _folder(target)
@@ -227,7 +227,7 @@ class WorkingCopy:
         else:
             copied = copies.copy_file(os.path.join(self._root, path), place, {os.path.dirname(place)})
             if copied is None or copied.digest != self._digests[path]:
-                raise Refusal("provenance-changed", f"{path} changed while the suites ran; validate again")
+                raise Refusal("provenance-changed", f"{path} changed while the suites ran")
             os.chmod(place, self._modes[path])
         self._record(path, os.lstat(place))
 
