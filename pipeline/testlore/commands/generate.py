@@ -51,7 +51,8 @@ def _answer(root: str, *, validate: bool) -> Answer:
     if not validate:
         return Answer(value, "\n".join([*lines, f"next: testlore validate {made.id}"]))
     try:
-        validation = answer_of(evidence.validate(folder, made.id))
+        with output.working(waits=True) as progress:
+            validation = answer_of(evidence.validate(folder, made.id, progress))
     except (Refusal, Unusable) as problem:  # the candidate stays staged, so the answer still names it
         notes = explained(str(problem), problem.advice)
         return Answer({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)

@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         opening = start_early(arguments.root)  # the engine loads while the rest is imported
     from testlore.stages.ask import ask
 
-    result = ask(arguments.root, query, limit, max_chars, explain=arguments.explain, opening=opening)
+    with output.working() as progress:
+        result = ask(
+            arguments.root, query, limit, max_chars, explain=arguments.explain, opening=opening, progress=progress
+        )
     show(result, arguments.format, max_chars)
     return result.exit_status
 

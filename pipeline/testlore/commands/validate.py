@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import SHORT_ID, Answer, add_json, respond
+from testlore.commands import SHORT_ID, Answer, add_json, output, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     def work() -> Answer:
         from testlore import evidence
 
-        return answer_of(evidence.validate(arguments.root, arguments.id))
+        with output.working(waits=True) as progress:
+            validation = evidence.validate(arguments.root, arguments.id, progress)
+        return answer_of(validation)
 
     return respond(work, as_json=arguments.json)
 

@@ -19,6 +19,7 @@ from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
 from testlore.evidence.remember import StoreEntry
 from testlore.evidence.validation import Validation
+from testlore.progress import Progress, silent
 from testlore.project.safe_files import Root, existing_folder
 
 __all__ = [
@@ -53,12 +54,13 @@ def _folder(root: Root) -> str:
     return os.path.abspath(existing_folder(root))
 
 
-def stage(root: Root, patch: Any) -> str:
+def stage(root: Root, patch: Any, progress: Progress = silent) -> str:
     """Check a patch, digest it, and keep it as a candidate in ``.tddswarm/candidates/``. Nothing else is written.
 
     Args:
         root: the project's folder.
         patch: parsed JSON, as ``schemas/patch.schema.json`` describes it.
+        progress: told how far it is.
 
     Returns:
         The candidate's id. The same patch on the same sources has the same id.
@@ -67,11 +69,14 @@ def stage(root: Root, patch: Any) -> str:
         Refusal: the patch breaks a rule; the text names the key or path, and what is allowed.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
-    return _staging.run(_folder(root), patch)
+    return _staging.run(_folder(root), patch, progress)
 
 
-def validate(root: Root, candidate_id: str) -> Validation:
+def validate(root: Root, candidate_id: str, progress: Progress = silent) -> Validation:
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
+
+    Args:
+        progress: told how far it is.
 
     Raises:
         Refusal: the candidate or the project has changed since it was staged, or ``runner-missing``.
@@ -79,9 +84,9 @@ def validate(root: Root, candidate_id: str) -> Validation:
             is kept beside the candidate; :func:`remember` puts it into memory once the store is repaired.
     """
     folder = _folder(root)
-    ended = _validation.run(folder, candidate_id)
+    ended = _validation.run(folder, candidate_id, progress)
     try:
-        return ended._replace(record=_remember.remember(folder, candidate_id).record["id"])
+        return ended._replace(record=_remember.remember(folder, candidate_id, progress).record["id"])
     except Refusal as refused:
         if refused.reason in ("memory-busy", "memory-unwritable"):
             raise

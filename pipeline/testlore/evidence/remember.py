@@ -14,6 +14,7 @@ from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.frameworks import languages
 from testlore.memory import store, writer
 from testlore.memory.store import Record
+from testlore.progress import Progress, silent
 from testlore.project import safe_files, settings
 
 _FRESH_SECONDS = 24 * 3600
@@ -32,8 +33,11 @@ class StoreEntry(NamedTuple):
     new: bool
 
 
-def remember(root: str, name: str) -> StoreEntry:
+def remember(root: str, name: str, progress: Progress = silent) -> StoreEntry:
     """Put the verdict on a candidate into memory.
+
+    Args:
+        progress: told how many sources were read.
 
     Raises:
         Refusal: the verdict is missing, is older than a day, is about another candidate or other files than it was
@@ -48,7 +52,7 @@ def remember(root: str, name: str) -> StoreEntry:
     if validation is None:
         raise Refusal("validation-missing", f"{name} was not validated yet")
     observed = _check(staged, validation)
-    now = state.read(root)
+    now = state.read(root, progress)
     staging.check_base(staged.manifest, now)
     record = _record(root, staged, validation, observed, now.settings, list(now.sources.files()))
 

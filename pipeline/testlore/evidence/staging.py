@@ -9,14 +9,16 @@ from testlore import canonical
 from testlore.errors import Refusal
 from testlore.evidence import candidate, patch, state
 from testlore.evidence.state import ProjectState
+from testlore.progress import Progress, silent
 from testlore.project.provenance import compatibility_reasons
 
 
-def run(root: str, proposed: Any) -> str:
+def run(root: str, proposed: Any, progress: Progress = silent) -> str:
     """Stage a patch.
 
     Args:
         proposed: parsed JSON, as ``schemas/patch.schema.json`` describes it.
+        progress: told how many sources were read.
 
     Returns:
         The candidate's id. The same patch on the same sources has the same id.
@@ -25,7 +27,7 @@ def run(root: str, proposed: Any) -> str:
         Refusal: the patch breaks a rule, or was made against another state of the project. Nothing was staged.
         Unusable: ``configuration-invalid``.
     """
-    now = state.read(root)
+    now = state.read(root, progress)
     files = now.sources.files()
     checked = patch.check(root, proposed, files)
     if "provenance" in checked:

@@ -15,6 +15,7 @@ from testlore.evidence.state import ProjectState
 from testlore.evidence.verdict import Defect, Observation
 from testlore.evidence.working_copy import WorkingCopy
 from testlore.memory import store
+from testlore.progress import Progress, silent
 from testlore.project import temporary
 from testlore.project.provenance import Provenance
 
@@ -43,8 +44,11 @@ class Validation(NamedTuple):
     output: str = ""
 
 
-def run(root: str, name: str) -> Validation:
+def run(root: str, name: str, progress: Progress = silent) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
+
+    Args:
+        progress: told what is read, copied and run.
 
     Raises:
         Refusal: the candidate is not what was staged, or was staged against other files;
@@ -52,12 +56,12 @@ def run(root: str, name: str) -> Validation:
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
-    now = state.read(root)
+    now = state.read(root, progress)
     programs.require_trust(root, now.settings, "runner")
     current = now.provenance
     staging.check_base(staged.manifest, now)
-    observed = _observe_in_copy(root, now, staged)
-    observed = observed._replace(drifted=_drifted(root, staged, current))
+    observed = _observe_in_copy(root, now, staged, progress)
+    observed = observed._replace(drifted=_drifted(root, staged, current, progress))
     judged = verdict.judge(staged.manifest, observed)
     document = canonical.seal(
         {
@@ -80,26 +84,30 @@ def run(root: str, name: str) -> Validation:
     )
 
 
-def _observe_in_copy(root: str, now: ProjectState, staged: Candidate) -> Observation:
+def _observe_in_copy(root: str, now: ProjectState, staged: Candidate, progress: Progress) -> Observation:
     sources = now.sources.files()
     where = "the folder for temporary files"
     try:
         where = temporary.place()
         with temporary.in_system() as folder:
             place = Place(root, now.settings, now.framework, [*sources, *staged.files], folder)
-            return _observe(place, WorkingCopy(root, folder, sources), staged)
+            observed = _observe(place, WorkingCopy(root, folder, sources, progress), staged, progress)
+            progress("removing the copy", 0, 0)
+        return observed
     except OSError as error:
         need = f"a copy of the sources has {room.size(root, sources)} bytes, and a run needs more"
         raise room.refusal(error, where, need) from None
 
 
-def _observe(place: Place, copy: WorkingCopy, staged: Candidate) -> Observation:
+def _observe(place: Place, copy: WorkingCopy, staged: Candidate, progress: Progress) -> Observation:
     def execute(name: str, *, proposed: bool, defect: int | None = None, only: str = "") -> Run:
         files = dict(staged.files) if proposed else {}
         deleted = staged.manifest["delete"] if proposed else []
         if defect is not None:
             files[staged.manifest["heldOutDefects"][defect]["path"]] = staged.defects[defect]
-        ran = running.run(place, name, copy.prepare(name, files, deleted), only)
+        prepared = copy.prepare(name, files, deleted)
+        progress(f"running the suite, {name}", 0, 0)
+        ran = running.run(place, name, prepared, only)
         if not verdict.is_green(place.framework, ran):
             room.check(place.folder, ran.output, copy.size)
         return ran
@@ -124,10 +132,10 @@ def _failures(run: Run) -> Run:
     return run._replace(cases=Counter({case: n for case, n in run.cases.items() if case.outcome == "failed"}))
 
 
-def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
+def _drifted(root: str, staged: Candidate, before: Provenance, progress: Progress) -> bool:
     """Whether the project or the candidate has changed since the validation began."""
     try:
-        return state.read(root).provenance != before or candidate.read(root, staged.id) != staged
+        return state.read(root, progress).provenance != before or candidate.read(root, staged.id) != staged
     except Refusal:
         return True
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 from testlore import canonical, digests
 from testlore.errors import Fallback
+from testlore.progress import Progress, silent
 from testlore.project import git, listing
 
 #: The two files in which a scan keeps its result: a small sealed head, and a body that lists every file.
@@ -94,10 +95,14 @@ class Scan:
         root: the project's root.
         tools: the paths of the files in the snapshot's ``tools``.
         keeper: where digests are kept; without it every file is read.
+        progress: told how many files were looked at, where that may take long.
     """
 
-    def __init__(self, root: str, tools: Iterable[str], keeper: Keeper | None = None) -> None:
+    def __init__(
+        self, root: str, tools: Iterable[str], keeper: Keeper | None = None, progress: Progress = silent
+    ) -> None:
         self._root = root
+        self._progress = progress
         self._tools = frozenset(tools)
         self._keeper = keeper
         self._begun = time.time_ns()
@@ -165,6 +170,7 @@ class Scan:
 
     def _anew(self) -> Snapshot:
         """A snapshot for which we look at the state of every file."""
+        self._progress("listing the sources", 0, 0)
         listed, submodules = listing.everything(self._root, self._question(listing.LIST))
         suspects: set[str] = set()
         self._index = listing.NO_INDEX
@@ -177,7 +183,10 @@ class Scan:
             self._head.update(unwatched=sorted(unwatched), loose=sorted(loose))
             suspects = changed | loose | unwatched
         body = self._body()
-        entries = {path: self._entry(path, body.get(path)) for path in listed}
+        entries: dict[str, Entry] = {}
+        for path in listed:
+            entries[path] = self._entry(path, body.get(path))
+            self._progress("reading the sources", len(entries), len(listed))
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
