@@ -35,12 +35,13 @@ def _runner(root: str, settings: Settings) -> Any:
     """The configured runner; without one, the framework's usual one where that is a program of the project's."""
     if settings.runner:
         return list(settings.runner)
-    from testlore import frameworks  # imported here, since a recall starts its engine before it needs it
+    from testlore import frameworks  # imported here, since a recall starts its engine before it needs them
+    from testlore.frameworks import command
 
     argv = frameworks.of_project(root, settings).default_runner()
     if not argv or os.path.isabs(argv[0]) or "/" not in argv[0]:  # a person's own: this interpreter, or one on PATH
         return None
-    return {"argv": argv, "digest": _digest(os.path.join(root, argv[0]))}
+    return {"argv": argv, "digest": _digest(command.installed(root, argv[0]))}
 
 
 def _agent(root: str, settings: Settings) -> Any:

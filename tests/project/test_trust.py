@@ -149,6 +149,17 @@ def test_another_program_at_its_place_needs_another_decision(vitest: Path) -> No
     assert not shown["trusted"]
 
 
+def test_the_program_of_the_workspace_around_a_package_is_the_one_that_is_trusted(vitest: Path) -> None:
+    package = vitest / "packages/one"
+    write(package, {"package.json": '{"devDependencies": {"vitest": "1"}}'})
+    write(vitest, {"package.json": '{"workspaces": ["packages/*"]}'})
+    configured = Settings(adapter="vitest")
+    before = programs.named(str(package), configured)["runner"]["digest"]
+    assert before is not None
+    (vitest / "node_modules/.bin/vitest").write_text("#!/bin/sh\necho something else\n")
+    assert programs.named(str(package), configured)["runner"]["digest"] != before
+
+
 def test_a_new_agent_does_not_ask_anew_about_the_embedding_command(named: Project) -> None:
     named.testlore("trust", "--yes")
     embedding = {"mode": "command", "argv": [sys.executable, "embed.py"], "identity": "theirs"}
