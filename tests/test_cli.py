@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,8 +13,9 @@ from pathlib import Path
 
 import pytest
 import testlore
-from helpers import Project, ids, is_alive, wait_until
+from helpers import REPOSITORY, Project, ids, is_alive, wait_until
 from testlore import recall
+from testlore.stages import call
 
 
 def test_the_table_names_the_engine_and_keeps_warnings_off_standard_output(project: Project) -> None:
@@ -210,6 +214,38 @@ def test_a_recall_that_is_ended_leaves_no_command_running(project: Project, tmp_
     assert "Traceback" not in running.communicate()[1]
     assert running.returncode == 128 + number
     assert wait_until(lambda: not is_alive(int((tmp_path / "pid").read_text())))
+
+
+@pytest.mark.parametrize("door", ["script", "module"])
+def test_an_interrupt_while_we_are_still_imported_shows_no_traceback(tmp_path: Path, door: str) -> None:
+    # It stands in for a module that the command imports, and takes its time.
+    (tmp_path / "argparse.py").write_text("import time\nprint('imports', flush=True)\ntime.sleep(60)\n")
+    scripts = re.findall(r'^testlore = "(.+):(.+)"$', (REPOSITORY / "pyproject.toml").read_text(), re.MULTILINE)
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = {
+        "script": f"{heed}from {scripts[0][0]} import {scripts[0][1]} as main; main()",
+        "module": f"{heed}import runpy; runpy.run_module('testlore', run_name='__main__')",
+    }[door]
+    argv = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        argv, env={**os.environ, "PYTHONPATH": str(tmp_path)}, text=True, stdout=-1, stderr=-1
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "imports\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 128 + signal.SIGINT
+        assert running.stderr is not None
+        assert running.stderr.read() == ""
+
+
+def test_the_package_imports_nothing_before_the_command_can_be_interrupted(tmp_path: Path) -> None:
+    code = "import sys; old = set(sys.modules); import testlore; print(*sorted(set(sys.modules) - old))"
+    assert Project(tmp_path).python("-c", code).stdout.split() == ["__future__", "testlore"]
+
+
+def test_the_function_has_the_limits_of_the_command() -> None:
+    given = inspect.signature(testlore.recall).parameters
+    assert (given["limit"].default, given["max_chars"].default) == (call.DEFAULT_LIMIT, call.DEFAULT_MAX_CHARS)
 
 
 def test_a_working_directory_that_is_gone_is_told(project: Project, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ DECIDES_NOTHING = {
     "digests.py": "says what decides",
     "errors.py": "words of failures, which are never kept",
     "child.py": "runs a worker; what it answers is checked",
+    "progress.py": "says how far work is, and decides nothing",
     "libraries.py": "says where an installed library is imported from",
     "cache.py": "keeps bytes, and decides none",
     "project/git.py": "hands on what git says, and decides nothing",

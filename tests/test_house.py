@@ -11,7 +11,7 @@ PACKAGE = Path(testlore.__file__).parent
 
 #: The floors, from the ground up. A room may use its own floor and those below it.
 FLOORS = (
-    ("errors", "canonical", "child", "libraries"),
+    ("errors", "canonical", "child", "libraries", "progress", "signals"),
     ("schemas", "digests", "forms"),
     ("project",),
     ("cache", "memory", "ranking", "engines", "embedding", "frameworks", "programs"),

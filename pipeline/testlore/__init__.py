@@ -7,12 +7,11 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
-
-from testlore.stages.call import DEFAULT_LIMIT, DEFAULT_MAX_CHARS
-
+TYPE_CHECKING = False  # whatever is imported here, a command imports before it can be interrupted quietly
 if TYPE_CHECKING:
+    import os
+    from typing import Any
+
     from testlore.stages.answer import RecallResult
 
 __all__ = ["RecallResult", "recall"]
@@ -22,8 +21,8 @@ __version__ = "0.1.0"
 def recall(
     root: str | os.PathLike[str],
     query: str,
-    limit: int = DEFAULT_LIMIT,
-    max_chars: int = DEFAULT_MAX_CHARS,
+    limit: int = 5,
+    max_chars: int = 6_000,
     *,
     explain: bool = False,
 ) -> RecallResult:

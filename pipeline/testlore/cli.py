@@ -7,12 +7,11 @@ import contextlib
 import gc
 import importlib
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from testlore import __version__, commands
+from testlore import __version__, commands, signals
 from testlore.commands import output
 
 _COLUMNS = 80
@@ -23,6 +22,7 @@ def command() -> NoReturn:
     if sys.argv[1:2] == ["recall"]:
         gc.disable()  # a recall is short, and collecting garbage would cost 3 % of it
     status = main()
+    signals.end_at_once()
     if sys.argv[1:2] != ["recall"]:  # other commands may have threads, or functions to call at exit
         sys.exit(status)
     # Skip interpreter teardown: it costs about 10 % of a warm recall.
@@ -49,8 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: with 2 for a command line that cannot be parsed, with 0 after ``--help`` or ``--version``.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    _end_as_if_interrupted()
     try:
+        signals.interrupt()
         arguments = _parse(words)
         status: int = arguments.run(arguments)
         output.flush()
@@ -59,26 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.discard()
         return 0
     except KeyboardInterrupt as interrupt:  # the command has ended its child processes before
+        signals.end_at_once()  # a second signal
         output.tell("interrupted")
-        return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
+        return signals.exit_status(interrupt)
     except OSError as error:
         if error.errno not in output.ERRORS:
             raise
         output.tell(f"the answer cannot be written: {error.strerror}")
         output.discard()
         return 1
-
-
-def _end_as_if_interrupted() -> None:
-    """Let SIGTERM and SIGHUP end a command as Ctrl-C does, so that it leaves no child process behind."""
-    with contextlib.suppress(ValueError):  # only the main thread may set handlers
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _interrupt)
-
-
-def _interrupt(number: int, _: object) -> NoReturn:
-    raise KeyboardInterrupt(number)
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:

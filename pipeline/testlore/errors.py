@@ -47,7 +47,7 @@ FALLBACKS = {
 #: Why nothing can be recalled at all.
 UNUSABLE = {
     "learning-disabled": Meaning(0, "Set learning.enabled to true in tddswarm.config.json."),
-    "no-memory": Meaning(0, "It begins with the first test candidate that is staged and validated."),
+    "no-memory": Meaning(0, "Memory begins with the first test candidate that is staged and validated."),
     "store-corrupt": Meaning(1, "Restore .tddswarm/learning/index.json from git; nothing changes or repairs it."),
     "store-conflicted": Meaning(1, "Run `testlore resolve`: it joins both sides of git's merge."),
     "store-unsafe": Meaning(1, "Replace a link on the way to the store, and make the store a readable file."),
@@ -74,22 +74,24 @@ REFUSALS = {
     "call-invalid": Meaning(2, "Correct the named argument."),
     "agent-missing": Meaning(2, "Set agent in tddswarm.config.json to the command of your worker."),
     "requirements-missing": Meaning(2, "Write what is expected, independently of the code, into the named file."),
-    "context-missing": Meaning(2, "Generation needs a source or test file that may be shown to workers."),
+    "context-missing": Meaning(
+        2, "Add a file of code to what git tracks. A file whose name speaks of secrets is not shown."
+    ),
     "worker-failed": Meaning(1, "Run the agent's command by hand, and fix what it reports."),
     "worker-answer-invalid": Meaning(1, "Make the agent answer as its role's schema says; the message names the rule."),
     "generation-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/generation by a real folder."),
     "generation-unwritable": Meaning(1, "Make .tddswarm/generation writable, and free some disk space."),
-    "root-replaced": Meaning(1, "The project's folder was replaced by another one. Start the server again."),
-    "provenance-changed": Meaning(2, "The project changed since then. Stage the candidate again."),
-    "candidate-changed": Meaning(1, "The candidate's files changed after it was staged. Stage it again."),
+    "root-replaced": Meaning(1, "Start the server again."),
+    "provenance-changed": Meaning(2, "Stage the candidate again, on the project as it is now."),
+    "candidate-changed": Meaning(1, "Stage the candidate again."),
     "candidate-unsafe": Meaning(1, "Replace the link on the way to .tddswarm/candidates by a real folder."),
     "candidate-unwritable": Meaning(1, "Make .tddswarm/candidates writable, and free some disk space."),
     "no-room": Meaning(1, "Free disk space in the named folder, or set TMPDIR to a folder with more room for copies."),
     "copy-unwritable": Meaning(1, "Make the named folder writable, or set TMPDIR to another folder for copies."),
-    "validation-missing": Meaning(1, "Run `testlore validate` first."),
-    "validation-tampered": Meaning(1, "The verdict was changed after it was written. Validate again."),
-    "validation-stale": Meaning(1, "The verdict is of another state, or older than a day. Validate again."),
-    "memory-busy": Meaning(1, "Another process is writing the memory. Try again in a moment."),
+    "validation-missing": Meaning(1, "Run `testlore validate` on the candidate."),
+    "validation-tampered": Meaning(1, "Run `testlore validate` again."),
+    "validation-stale": Meaning(1, "Run `testlore validate` again."),
+    "memory-busy": Meaning(1, "Wait until that process has ended, and try again."),
     "memory-unwritable": Meaning(1, "Make .tddswarm/learning writable, and free some disk space."),
 }
 

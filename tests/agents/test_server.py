@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -347,3 +348,24 @@ def test_without_the_sdk_the_command_says_what_to_install(project: Project) -> N
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'testlore-recall[mcp]'" in done.stderr
     assert content(project.store) is not None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_server_quietly_with_its_number(project: Project, number: int) -> None:
+    heed = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL);"  # nohup, which CI may run under, is respected
+        "sys.argv = ['testlore', 'mcp']; from testlore.__main__ import command; command()"
+    )
+    with subprocess.Popen([sys.executable, "-c", heed], cwd=project.root, stdin=-1, stdout=-1, stderr=-1) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "n", "version": "1"}}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+        server.stdin.write(json.dumps(asked).encode() + b"\n")
+        server.stdin.flush()
+        assert b"serverInfo" in server.stdout.readline()
+        server.send_signal(number)
+        assert server.wait(20) == 128 + number
+        assert server.stderr is not None
+        assert server.stderr.read() == b""

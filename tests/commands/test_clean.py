@@ -62,7 +62,9 @@ def test_a_cache_that_may_not_be_changed_is_told(built: Project) -> None:
     finally:
         built.cache.chmod(0o755)
     assert done.returncode == 1
-    assert done.stderr == "testlore: not cleaned: ruvector-cache-unwritable: Permission denied\n"
+    what, way_out = done.stderr.splitlines()
+    assert what == "testlore: not cleaned: ruvector-cache-unwritable: Permission denied"
+    assert way_out == "Make .tddswarm/learning/ruvector writable, and free some disk space."
     assert built.database.exists()
 
 

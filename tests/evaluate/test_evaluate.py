@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import REPOSITORY, Project
+from helpers import REPOSITORY, Project, with_files_up_to
 from testlore import canonical
 from testlore.errors import Unusable
 from testlore.evaluate import Figures, disposable, inherited, measure, questions
@@ -267,6 +267,23 @@ def test_the_repository_is_left_as_it_was(asking: Project, python: Path) -> None
     before = everything()
     evaluated(asking, "--repo", str(python))
     assert everything() == before
+
+
+@pytest.mark.parametrize("size", [0, 2_000, 8_000], ids=["nothing", "part of the memory", "the memory, no index"])
+def test_a_full_disk_is_one_clear_word(asking: Project, python: Path, tmp_path: Path, size: int) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    env = {"TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}  # Python would keep half of a module's code
+    full = asking.with_env(**env).confined(with_files_up_to(size))
+    done = full.testlore("evaluate", "--repo", str(python))
+    assert (done.returncode, done.stdout) == (1, "")
+    *_, what, way_out = done.stderr.splitlines()
+    least = sum(len(tests) for tests in PYTHON.values()) + 4 * 4 * 128
+    start, _, needed = what.rpartition(" need more than ")
+    assert start == f"testlore: no-room: {temporary} is full: a memory of 4 answers and its index"
+    assert 2_000 < int(needed.removesuffix(" bytes")) <= least
+    assert "TMPDIR" in way_out
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_bare_repository_will_do(asking: Project, python: Path, tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ def test_a_file_that_the_candidate_touches_must_be_as_it_was(root: Path, path: s
     else:
         write(root, {path: text})
     is_the_same = text is None and path == "tests/test_new.py"
-    assert check(root, manifest) == ("" if is_the_same else f"stage it again, since then: {path}")
+    assert check(root, manifest) == ("" if is_the_same else f"since it was staged: {path}")
 
 
 def test_every_file_that_changed_is_named(root: Path) -> None:
     manifest = staged(root)
     write(root, {"calc.py": "", "tests/test_calc.py": ""})
-    assert check(root, manifest) == "stage it again, since then: calc.py, tests/test_calc.py"
+    assert check(root, manifest) == "since it was staged: calc.py, tests/test_calc.py"
 
 
 def test_what_it_does_not_touch_may_change(root: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_it_does_not_touch_may_change(root: Path) -> None:
 def test_the_framework_must_be_the_same(root: Path) -> None:
     manifest = staged(root)
     write(root, {"tddswarm.config.json": '{"adapter": "unittest"}'})
-    assert check(root, manifest) == "stage it again, since then: the framework is unittest, not pytest"
+    assert check(root, manifest) == "since it was staged: the framework is unittest, not pytest"
 
 
 def test_a_manifest_of_version_1_fits_only_the_very_same_project(root: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_manifest_of_version_1_fits_only_the_very_same_project(root: Path) -> 
     name = candidate.write(str(root), old, review, files, [PROPOSED["heldOutDefects"][0]["content"]])
     assert check(root, candidate.read(str(root), name).manifest) == ""
     write(root, {"other.py": "x = 1\n"})
-    assert check(root, old) == "stage it again, since then: source-drift"
+    assert check(root, old) == "since it was staged: source-drift"
 
 
 def test_the_episode_tells_the_state_in_which_it_was_validated(root: Path) -> None:
@@ -92,5 +92,5 @@ def test_the_episode_tells_the_state_in_which_it_was_validated(root: Path) -> No
     write(root, {"other.py": "x = 2\n"})
     assert not evidence.remember(root, name).new
     write(root, {"calc.py": CALC + "\n"})
-    with pytest.raises(Refusal, match=r"provenance-changed: stage it again, since then: calc\.py"):
+    with pytest.raises(Refusal, match=r"provenance-changed: since it was staged: calc\.py"):
         evidence.remember(root, name)

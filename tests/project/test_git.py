@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from helpers import QUERY, Project, is_alive, wait_until
-from testlore.project import git
+from testlore.cache import Cache
+from testlore.project import git, snapshot
 
 SLOW = 20  # seconds; far above what ending git may take
 
@@ -94,3 +95,70 @@ def test_an_interrupted_recall_leaves_no_git_behind(project: Project, stuck_git:
         recall.send_signal(signal.SIGTERM)
         assert recall.wait(SLOW / 2) == 128 + signal.SIGTERM
     assert wait_until(lambda: not is_alive(int(stuck_git.read_text())))
+
+
+def hostile(root: Path, driver: str, setting: str, files: int) -> Path:
+    """A repository whose configuration names a program for its files, and one that watches them.
+
+    Args:
+        driver: the name of its filter.
+        setting: how it is configured; the program is ``%s``.
+        files: how many files it has beside the filtered one.
+
+    Returns:
+        What the programs leave behind.
+    """
+    marker = root.parent / "a program ran"
+    (root / "many").mkdir(parents=True)
+    for number in range(files):
+        (root / f"many/{number}.txt").touch()
+    (root / "filtered.py").write_text("pass")
+    os.utime(root / "filtered.py", (2e9, 2e9))  # written later than the index, for all that git can tell
+    (root / ".gitattributes").write_text(f"filtered.py filter={driver}\n")
+    run_git(root, "init", "-q")
+    run_git(root, "add", "-A")
+    program = f"touch '{marker}'; false"
+    with open(root / ".git/config", "a") as config:
+        config.write(f'[filter "{driver}"]\n{setting % program}\n[core]\nfsmonitor = "{program}"\n')
+    return marker
+
+
+@pytest.mark.parametrize("files", [0, snapshot._LARGE], ids=["few files", "many files"])
+@pytest.mark.parametrize(
+    ("driver", "setting"),
+    [
+        ("theirs", 'clean = "%s"'),
+        ("theirs", 'process = "%s"\nclean = false\nrequired = true'),
+        ("a=b.clean", 'clean = "%s"'),
+        ("Ünder.score", 'clean = "%s"'),
+    ],
+    ids=["clean", "process", "equals sign", "other letters"],
+)
+def test_no_program_that_a_repository_names_runs_while_its_sources_are_read(
+    tmp_path: Path, driver: str, setting: str, files: int
+) -> None:
+    root = tmp_path / "theirs"
+    marker = hostile(root, driver, setting, files)
+    cache, plain = Cache(str(root)), snapshot.Scan(str(root), ()).snapshot()
+    for _ in range(2):
+        assert snapshot.Scan(str(root), (), cache).snapshot().digest == plain.digest
+    (root / "filtered.py").write_text("None")
+    os.utime(root / "filtered.py", (2e9, 2e9))
+    assert snapshot.Scan(str(root), (), cache).snapshot().digest != plain.digest
+    assert not marker.exists()
+    subprocess.run(["git", "diff-files"], cwd=root, check=False, capture_output=True)
+    assert marker.exists(), "git itself would not have run it"
+
+
+def test_where_git_cannot_say_which_filters_there_are_none_counts_as_off(tmp_path: Path) -> None:
+    run_git(tmp_path, "init", "-q")
+    assert git.filters_off(git.filters(str(tmp_path)))
+    (tmp_path / ".git/config").write_text("[filter")
+    assert git.filters_off(git.filters(str(tmp_path))) is None
+
+
+def test_everything_that_git_calls_local_to_a_repository_redirects_it(tmp_path: Path) -> None:
+    local = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True)
+    names = [*local.stdout.split(), "GIT_CONFIG_GLOBAL", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_NAMESPACE"]
+    assert [name for name in names if not git.redirects(name)] == []
+    assert not any(map(git.redirects, ["GIT_EXEC_PATH", "GIT_AUTHOR_NAME", "GIT_COMMIT", "HOME"]))

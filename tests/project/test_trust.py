@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from evidence_helpers import patch, pytest_project, write
+from evidence_helpers import NODE_CANDIDATE, NODE_SOURCE, make_project, patch, pytest_project, write
 from helpers import Project, word
 from testlore import evidence, programs
 from testlore.errors import Refusal
-from testlore.project import settings, trust
+from testlore.project import settings
 from testlore.project.settings import Settings
 
 
@@ -87,7 +87,7 @@ def test_a_configuration_that_names_no_program_asks_nothing(project: Project) ->
 
 
 def test_our_own_embedding_command_needs_no_trust(tmp_path: Path) -> None:
-    assert programs.named(Settings(argv=("testlore-embed",))) == {}
+    assert programs.named(str(tmp_path), Settings(argv=("testlore-embed",))) == {}
     assert programs.are_trusted(str(tmp_path), Settings(argv=("testlore-embed",)), *programs.RECALL)
 
 
@@ -107,13 +107,78 @@ def test_a_runner_and_an_agent_are_refused_until_trusted(tmp_path: Path) -> None
     done = Project(root).testlore("generate")
     assert done.returncode == 2
     assert "program-untrusted: agent" in done.stderr
-    trust.keep(str(root), programs.digest(settings.parse(settings.read(str(root)))))
+    assert Project(root).testlore("trust", "--yes").returncode == 0
     assert evidence.validate(root, name).outcome == "accepted"
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"a": 1}', "\udc80", "null"])
+@pytest.fixture
+def vitest(tmp_path: Path) -> Path:
+    """A project whose usual runner is a program in its own folder, which leaves a file behind when it runs."""
+    root = make_project(
+        tmp_path / "shop",
+        {
+            "package.json": '{"devDependencies": {"vitest": "1"}}',
+            "src/calc.js": NODE_SOURCE,
+            ".gitignore": "node_modules\n",
+            "node_modules/.bin/vitest": f"#!/bin/sh\ntouch '{tmp_path}/ran'\n",
+        },
+        {},
+    )
+    (root / "node_modules/.bin/vitest").chmod(0o755)
+    return root
+
+
+def test_the_usual_runner_in_node_modules_is_not_started_until_trusted(vitest: Path, tmp_path: Path) -> None:
+    name = evidence.stage(vitest, patch({"src/calc.test.js": NODE_CANDIDATE}))
+    with pytest.raises(Refusal, match=r"program-untrusted: runner is \['node_modules/.bin/vitest', 'run', "):
+        evidence.validate(vitest, name)
+    assert not (tmp_path / "ran").exists()
+    assert Project(vitest).testlore("trust", "--yes").returncode == 0
+    assert "original-incomplete" in evidence.validate(vitest, name).reasons
+    assert (tmp_path / "ran").exists()
+
+
+def test_another_program_at_its_place_needs_another_decision(vitest: Path) -> None:
+    Project(vitest).testlore("trust", "--yes")
+    configured = settings.parse(settings.read(str(vitest)))
+    assert programs.are_trusted(str(vitest), configured, "runner")
+    (vitest / "node_modules/.bin/vitest").write_text("#!/bin/sh\necho something else\n")
+    assert not programs.are_trusted(str(vitest), configured, "runner")
+    shown = json.loads(Project(vitest).testlore("trust", "--show", "--json").stdout)
+    assert shown["programs"]["runner"]["argv"][0] == "node_modules/.bin/vitest"
+    assert not shown["trusted"]
+
+
+def test_the_program_of_the_workspace_around_a_package_is_the_one_that_is_trusted(vitest: Path) -> None:
+    package = vitest / "packages/one"
+    write(package, {"package.json": '{"devDependencies": {"vitest": "1"}}'})
+    write(vitest, {"package.json": '{"workspaces": ["packages/*"]}'})
+    configured = Settings(adapter="vitest")
+    before = programs.named(str(package), configured)["runner"]["digest"]
+    assert before is not None
+    (vitest / "node_modules/.bin/vitest").write_text("#!/bin/sh\necho something else\n")
+    assert programs.named(str(package), configured)["runner"]["digest"] != before
+
+
+def test_a_new_agent_does_not_ask_anew_about_the_embedding_command(named: Project) -> None:
+    named.testlore("trust", "--yes")
+    embedding = {"mode": "command", "argv": [sys.executable, "embed.py"], "identity": "theirs"}
+    named.configure({"embedding": embedding}, agent=["agent"])
+    configured = settings.parse(settings.read(str(named.root)))
+    assert programs.are_trusted(str(named.root), configured, "embedding")
+    assert not programs.are_trusted(str(named.root), configured, "agent")
+
+
+@pytest.mark.parametrize("adapter", ["pytest", "unittest", "node", "custom"])
+def test_a_persons_own_interpreter_needs_no_trust(tmp_path: Path, adapter: str) -> None:
+    assert programs.named(str(tmp_path), Settings(adapter=adapter)) == {}
+    assert programs.are_trusted(str(tmp_path), Settings(adapter=adapter), "runner")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"a": 1}', "\udc80", "null", "ROOT"])
 def test_decisions_that_cannot_be_read_are_none(named: Project, content: str, tmp_path: Path) -> None:
     named.testlore("trust", "--yes")
+    content = content.replace("ROOT", json.dumps({str(named.root): "0" * 64}))
     (tmp_path / "state/testlore/trusted.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     assert word(named.ask()) == "ruvector-untrusted-command"
 

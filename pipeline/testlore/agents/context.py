@@ -50,9 +50,7 @@ def requirements(root: str) -> str:
     try:
         data = safe_files.read_file(root, REQUIREMENTS_FILE, MAX_BYTES)
     except FileNotFoundError:
-        raise Refusal(
-            "requirements-missing", f"write what is expected, independently of the code, into {REQUIREMENTS_FILE}"
-        ) from None
+        raise Refusal("requirements-missing", f"there is no {REQUIREMENTS_FILE}") from None
     except OSError as error:
         raise Refusal("requirements-missing", safe_files.why_unread(REQUIREMENTS_FILE, error)) from None
     if len(data) > MAX_BYTES:
@@ -100,7 +98,7 @@ def collect(root: str, wanted: str) -> Context:
             files[path], room = safe, room - size
             masked += [path] if safe != content else []
     if not files:
-        raise Refusal("context-missing", "the project has no source or test file that may be shown")
+        raise Refusal("context-missing", "no source or test file may be shown to workers")
     return Context(
         [{"file": path, "content": files[path]} for path in sorted(files)],
         sorted(masked),

@@ -5,7 +5,6 @@ By default the server starts no program that the project's own files name; see `
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +16,7 @@ from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
-from testlore import __version__, canonical
+from testlore import __version__, canonical, signals
 from testlore.agents import tools
 from testlore.agents.tools import ServedProject, Tool, ToolResult
 
@@ -35,6 +34,9 @@ _INSTRUCTIONS = (
 def serve(path: str) -> None:
     """Serve a project's memory on standard input and output until the input ends.
 
+    A signal that asks the process to end ends it at once. Nothing is lost by that, since the server only reads; and the
+    library waits for a line of input where it is interrupted, or shows a traceback.
+
     Args:
         path: the project's root.
 
@@ -44,9 +46,9 @@ def serve(path: str) -> None:
     """
     logging.basicConfig(level=logging.WARNING)  # to standard error
     served = ServedProject(path)
+    signals.end_at_once()
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            anyio.run(_serve, make_server(served))
+        anyio.run(_serve, make_server(served))
     except Exception as error:
         cause = _cause(error)
         if isinstance(cause, OSError):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from testlore.commands import formats, output
 from testlore.commands.output import SHORT_ID as SHORT_ID
 from testlore.errors import Refusal, Unusable
+from testlore.project.settings import CONFIG_FILE
 
 if TYPE_CHECKING:
     import argparse
@@ -85,5 +86,14 @@ def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
 
 def _refused(problem: Refusal | Unusable) -> Answer:
     output_of_suites = problem.output if isinstance(problem, Refusal) else ""
-    notes = "\n".join(filter(None, [output_of_suites, f"testlore: {problem}"]))
+    notes = "\n".join(filter(None, [output_of_suites, explained(str(problem), problem.advice)]))
     return Answer({"reason": str(problem)}, "", notes, problem.exit_status)
+
+
+def explained(problem: str, advice: str) -> str:
+    """What ended a command, and on a second line the way out, for standard error.
+
+    A problem that says what is allowed names the way out itself. It then needs the advice only to name the file.
+    """
+    says_it = "; allowed" in problem and (CONFIG_FILE in problem or CONFIG_FILE not in advice)
+    return f"testlore: {problem}" if says_it else f"testlore: {problem}\n{advice}"

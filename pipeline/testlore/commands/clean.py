@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import Answer, add_json, explained, respond
 
 if TYPE_CHECKING:
     import argparse
+
+    from testlore.errors import Fallback
 
 HELP = "remove the derived cache, and nothing else"
 EXAMPLES = ("testlore clean --dry-run", "testlore clean")
@@ -32,13 +34,13 @@ def _answer(root: str, *, dry_run: bool) -> Answer:
     try:
         names = clean(root, dry_run=dry_run)
     except Fallback as fallback:
-        return _not_cleaned(str(fallback))
+        return _not_cleaned(fallback)
     except OSError as error:
-        return _not_cleaned(f"ruvector-cache-unwritable: {error.strerror or error}")
+        return _not_cleaned(Fallback("ruvector-cache-unwritable", error.strerror or str(error)))
     done = "would remove" if dry_run else "removed"
     lines = [f"{done} {FOLDER}/{name}" for name in names] or ["There is no derived cache."]
     return Answer({"removed": names, "dryRun": dry_run}, "\n".join(lines))
 
 
-def _not_cleaned(why: str) -> Answer:
-    return Answer({"reason": why}, "", f"testlore: not cleaned: {why}", 1)
+def _not_cleaned(why: Fallback) -> Answer:
+    return Answer({"reason": str(why)}, "", explained(f"not cleaned: {why}", why.advice), 1)

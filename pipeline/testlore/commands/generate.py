@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from testlore.commands import Answer, add_json, output, respond
+from testlore.commands import Answer, add_json, explained, output, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -51,9 +51,10 @@ def _answer(root: str, *, validate: bool) -> Answer:
     if not validate:
         return Answer(value, "\n".join([*lines, f"next: testlore validate {made.id}"]))
     try:
-        validation = answer_of(evidence.validate(folder, made.id, output.tell))
+        with output.working(waits=True) as progress:
+            validation = answer_of(evidence.validate(folder, made.id, progress))
     except (Refusal, Unusable) as problem:  # the candidate stays staged, so the answer still names it
-        notes = "\n".join(filter(None, [getattr(problem, "output", ""), f"testlore: {problem}"]))
+        notes = "\n".join(filter(None, [getattr(problem, "output", ""), explained(str(problem), problem.advice)]))
         return Answer({**value, "reason": str(problem)}, "\n".join(lines), notes, problem.exit_status)
     text = "\n".join([*lines, validation.text])
     return Answer({**value, "validation": validation.value}, text, validation.notes, validation.status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from testlore.commands import output
+from testlore.commands import explained, output
 from testlore.errors import Unusable
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         server.serve(arguments.root)
     except Unusable as unusable:
-        output.tell(str(unusable))
+        output.warn(explained(str(unusable), unusable.advice))
         return unusable.exit_status
     return 0

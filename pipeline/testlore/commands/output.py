@@ -10,6 +10,8 @@ import os
 import sys
 from typing import TextIO
 
+from testlore.progress import Reporter
+
 #: The ``errno`` of each error that means: the answer could not be written.
 ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
@@ -60,6 +62,22 @@ def progress(done: int, of: int) -> None:
         write_error(f"\r[{bar:<{_BAR_COLUMNS}}] {done}/{of}" + ("\n" if done == of else ""))
     elif done * 10 // of > (done - 1) * 10 // of:
         write_error(f"{done}/{of}\n")
+
+
+def working(*, waits: bool = False) -> Reporter:
+    """Shows on standard error how work goes on that takes long: on a terminal one line, elsewhere a line each time.
+
+    Args:
+        waits: as in :class:`~testlore.progress.Reporter`.
+    """
+    return Reporter(_show_work, waits=waits)
+
+
+def _show_work(line: str) -> None:
+    if _is_terminal(sys.__stderr__):
+        write_error(f"\r{line}\x1b[K")
+    elif line:
+        tell(line)
 
 
 def flush() -> None:

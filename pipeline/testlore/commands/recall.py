@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from testlore.commands import formats, output
+from testlore.commands import explained, formats, output
 from testlore.errors import UNUSABLE, Unusable
 from testlore.stages import call
 
@@ -56,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         opening = start_early(arguments.root)  # the engine loads while the rest is imported
     from testlore.stages.ask import ask
 
-    result = ask(arguments.root, query, limit, max_chars, explain=arguments.explain, opening=opening)
+    with output.working() as progress:
+        result = ask(
+            arguments.root, query, limit, max_chars, explain=arguments.explain, opening=opening, progress=progress
+        )
     show(result, arguments.format, max_chars)
     return result.exit_status
 
@@ -77,9 +80,7 @@ def show(result: RecallResult, form: str, max_chars: object) -> None:
     if text:
         output.write(text)
     if result.reason:
-        output.tell(result.reason)
-        if result.reason.startswith("no-memory"):
-            output.warn(f"There is no memory here yet. {UNUSABLE['no-memory'].help}")
+        output.warn(explained(result.reason, UNUSABLE[result.reason.partition(":")[0]].help))
     elif not chosen.has_warnings:
         for warning in result.warnings:
             output.warn(warning)

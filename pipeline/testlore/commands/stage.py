@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from testlore.commands import Answer, add_json, respond
+from testlore.commands import Answer, add_json, output, respond
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +42,8 @@ def _answer(root: str, name: str) -> Answer:
         patch = canonical.loads(data)
     except ValueError as error:
         raise Refusal("patch-invalid", f"not JSON: {error}") from None
-    candidate = evidence.stage(root, patch)
+    with output.working() as progress:
+        candidate = evidence.stage(root, patch, progress)
     return Answer({"id": candidate}, candidate)
 
 

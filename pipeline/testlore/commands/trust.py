@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from testlore.project.settings import Settings
 
-HELP = "let the programs be started that the project's configuration names"
+HELP = "let the programs be started that the project's own files name"
 EXAMPLES = ("testlore trust --show", "testlore trust")
 
-_NOTHING = "The configuration names no program, so there is nothing to trust."
+_NOTHING = "The project's files name no program, so there is nothing to trust."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def _answer(arguments: argparse.Namespace) -> Answer:
 
     root = existing_folder(arguments.root)
     configured = settings.parse(settings.read(root))
-    named = programs.named(configured)
+    named = programs.named(root, configured)
     if arguments.revoke:
         trust.revoke(root)
         return _state(root, configured)
@@ -48,7 +48,7 @@ def _answer(arguments: argparse.Namespace) -> Answer:
         return _state(root, configured)
     if not arguments.yes:
         _ask(_lines(named))
-    trust.keep(root, programs.digest(configured))
+    trust.keep(root, programs.digests(named))
     return _state(root, configured)
 
 
@@ -76,7 +76,7 @@ def _lines(named: dict[str, object]) -> list[str]:
 def _state(root: str, configured: Settings) -> Answer:
     from testlore import programs
 
-    named = programs.named(configured)
+    named = programs.named(root, configured)
     trusted = programs.are_trusted(root, configured, *named)
     value = {"programs": named, "trusted": trusted}
     if not named:

@@ -35,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     def work() -> Answer:
         from testlore import evidence
 
-        return answer_of(evidence.validate(arguments.root, arguments.id, output.tell))
+        with output.working(waits=True) as progress:
+            validation = evidence.validate(arguments.root, arguments.id, progress)
+        return answer_of(validation)
 
     return respond(work, as_json=arguments.json)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import doit
 
-from testlore.commands import formats, output
+from testlore.commands import explained, formats, output
 from testlore.commands.recall import show
 from testlore.doit_host import variables
 from testlore.doit_host.variables import ActionResult, Task
@@ -158,13 +158,14 @@ def index(before: Mapping[str, Any] | None = None) -> ActionResult:
     try:
         session().index()
     except Unusable as unusable:
-        output.tell(str(unusable))
+        output.warn(explained(str(unusable), unusable.advice))
         return variables.ended(unusable.exit_status) or outcome
     except Fallback as fallback:
-        output.tell(f"no native index: {fallback}")
+        problem = f"no native index: {fallback}"
         if fallback.word not in _NO_FAILURE:
-            output.tell(fallback.advice)
+            output.warn(explained(problem, fallback.advice))
             return variables.ended(1)
+        output.tell(problem)
     return outcome
 
 
@@ -172,9 +173,12 @@ def clean(dryrun: bool) -> None:
     """Remove the derived cache, and nothing else. It ends the process when that fails; doit would end with 0."""
     try:
         names = clean_cache(variables.root(), dry_run=dryrun)
-    except (Fallback, Unusable, OSError) as failure:
-        output.tell(f"not cleaned: {failure}")
+    except (Fallback, Unusable) as failure:
+        output.warn(explained(f"not cleaned: {failure}", failure.advice))
         sys.exit(failure.exit_status if isinstance(failure, Unusable) else 1)
+    except OSError as error:
+        output.tell(f"not cleaned: {error}")
+        sys.exit(1)
     for name in names:
         output.tell(f"{'would remove' if dryrun else 'removed'} {name}")
 

@@ -10,10 +10,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from testlore import libraries, programs
+from testlore import canonical, libraries, programs
 from testlore.errors import Fallback, Unusable
 from testlore.evaluate import disposable, inherited, questions
 from testlore.evaluate.questions import Question
+from testlore.evidence import room
 from testlore.project import settings, temporary
 from testlore.project.safe_files import existing_folder
 from testlore.project.settings import Settings
@@ -124,6 +125,7 @@ def measure(repository: str, root: str, progress: Progress = lambda done, of: No
 
     Raises:
         Unusable: ``call-invalid``: there is no history; ``configuration-invalid``.
+        Refusal: ``no-room``, ``copy-unwritable``.
     """
     project = existing_folder(root)
     original = settings.parse(settings.read(project))
@@ -186,21 +188,49 @@ def _through_stages(
     steps: _Steps,
     trusted: bool,
 ) -> Figures:
+    where = "the folder for temporary files"
+    try:
+        where = temporary.place()
+        with temporary.in_system() as root:
+            ids = disposable.write(root, found, configured, embedding)
+            return _in_disposable(root, ids, name, found, rank, steps, trusted)
+    except OSError as error:
+        least = sum(len(canonical.to_bytes(question.tests)) + 4 * configured.dimensions for question in found)
+        raise room.refusal(
+            error, where, f"a memory of {len(found)} answers and its index need more than {least} bytes"
+        ) from None
+
+
+def _in_disposable(
+    root: str,
+    ids: Sequence[str],
+    name: str,
+    found: Sequence[Question],
+    rank: Callable[[Session, int], list[RankedEpisode]],
+    steps: _Steps,
+    trusted: bool,
+) -> Figures:
+    """Ask the questions in a disposable project.
+
+    Raises:
+        OSError: there is no room for its cache.
+    """
     ranks: list[int] = []
-    with temporary.in_system() as root:
-        ids = disposable.write(root, found, configured, embedding)
-        for question, right in zip(found, ids, strict=True):
-            session = Session(root, question.query, trusted=trusted)
-            try:
-                ranked = [one.record["id"] for one in rank(session, MAX_LIMIT)]
-            except Fallback as fallback:
-                if fallback.word not in ("ruvector-no-applicable-hits", "ruvector-empty-feature-query"):
-                    return Figures(name, [], str(fallback))
-                ranked = [one.record["id"] for one in recall.lexically(session, MAX_LIMIT)]
-            finally:
-                session.close()
-            ranks.append(ranked.index(right) + 1 if right in ranked else 0)
-            steps.next()
+    for question, right in zip(found, ids, strict=True):
+        session = Session(root, question.query, trusted=trusted)
+        try:
+            ranked = [one.record["id"] for one in rank(session, MAX_LIMIT)]
+        except Fallback as fallback:
+            cause = fallback.__context__
+            if isinstance(cause, OSError) and cause.errno in room.FULL:
+                raise cause from None
+            if fallback.word not in ("ruvector-no-applicable-hits", "ruvector-empty-feature-query"):
+                return Figures(name, [], str(fallback))
+            ranked = [one.record["id"] for one in recall.lexically(session, MAX_LIMIT)]
+        finally:
+            session.close()
+        ranks.append(ranked.index(right) + 1 if right in ranked else 0)
+        steps.next()
     return Figures(name, ranks)
 
 

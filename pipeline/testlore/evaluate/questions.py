@@ -36,9 +36,7 @@ _NO_LESSON = re.compile(r"^\W*(bump|releas|revert|merge|version\b|v?\d+\.\d)|\bb
 _COMMIT = b"\x01"
 _HUNK = re.compile(rb"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _LOG = (
-    *("git", "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
-    *("-c", "core.quotePath=false", "-c", "core.bigFileThreshold=1m", "-c", "protocol.allow=never"),
-    *("-c", "log.showSignature=false", "-c", "diff.orderFile=/dev/null"),
+    *("-c", "core.quotePath=false", "-c", "core.bigFileThreshold=1m", "-c", "diff.orderFile=/dev/null"),
     *("log", "--no-merges", "--no-notes", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--patch"),
     *("--unified=0", "--inter-hunk-context=0", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"),
     *("--encoding=UTF-8", "--format=%x01%H %ct %s"),
@@ -76,7 +74,7 @@ def head(repository: str) -> str:
     Raises:
         Unusable: ``call-invalid``: there is no history.
     """
-    with _git(repository, "git", "rev-parse", "--verify", "HEAD^{commit}") as process:
+    with _git(repository, "rev-parse", "--verify", "HEAD^{commit}") as process:
         output, errors = process.communicate()
     if process.returncode:
         said = errors.decode("utf-8", "replace").strip().splitlines() or [""]
@@ -150,16 +148,16 @@ def holds_test(language: str, text: str) -> bool:
     return bool((_PYTHON_TEST if language == "python" else _JAVASCRIPT_TEST).search(text))
 
 
-def _git(repository: str, *argv: str) -> subprocess.Popen[bytes]:
-    env = {**git.environment(), "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}
+def _git(repository: str, *arguments: str) -> subprocess.Popen[bytes]:
+    env = {**git.environment(), "GIT_NO_REPLACE_OBJECTS": "1"}
     try:
         return subprocess.Popen(
-            argv,
+            ["git", *git.OPTIONS, *arguments],
             cwd=repository,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if argv[1] == "rev-parse" else subprocess.DEVNULL,
+            stderr=subprocess.PIPE if arguments[0] == "rev-parse" else subprocess.DEVNULL,
         )
     except OSError as error:
         why = error.strerror or str(error)

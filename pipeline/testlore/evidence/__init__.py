@@ -20,9 +20,9 @@ from testlore.evidence import staged as _staged
 from testlore.evidence import staging as _staging
 from testlore.evidence import validation as _validation
 from testlore.evidence.application import Application
-from testlore.evidence.bench import Tell
 from testlore.evidence.remember import StoreEntry
 from testlore.evidence.validation import Validation
+from testlore.progress import Progress, silent
 from testlore.project.safe_files import Root, existing_folder
 
 __all__ = [
@@ -61,12 +61,13 @@ def _folder(root: Root) -> str:
     return os.path.abspath(existing_folder(root))
 
 
-def stage(root: Root, patch: Any) -> str:
+def stage(root: Root, patch: Any, progress: Progress = silent) -> str:
     """Check a patch, digest it, and keep it as a candidate in ``.tddswarm/candidates/``. Nothing else is written.
 
     Args:
         root: the project's folder.
         patch: parsed JSON, as ``schemas/patch.schema.json`` describes it.
+        progress: told how far it is.
 
     Returns:
         The candidate's id. The same patch on the same sources has the same id.
@@ -75,14 +76,14 @@ def stage(root: Root, patch: Any) -> str:
         Refusal: the patch breaks a rule; the text names the key or path, and what is allowed.
         Unusable: ``configuration-invalid``, ``call-invalid``.
     """
-    return _staging.run(_folder(root), patch)
+    return _staging.run(_folder(root), patch, progress)
 
 
-def validate(root: Root, candidate_id: str, tell: Tell = lambda _: None) -> Validation:
+def validate(root: Root, candidate_id: str, progress: Progress = silent) -> Validation:
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
 
     Args:
-        tell: called with a line of progress, every two seconds while something runs.
+        progress: told how far it is.
 
     Raises:
         Refusal: the candidate or the project has changed since it was staged, or nothing can be judged. Nothing is
@@ -92,9 +93,9 @@ def validate(root: Root, candidate_id: str, tell: Tell = lambda _: None) -> Vali
             store is repaired.
     """
     folder = _folder(root)
-    ended = _validation.run(folder, candidate_id, tell)
+    ended = _validation.run(folder, candidate_id, progress)
     try:
-        entry = _remember.remember(folder, candidate_id)
+        entry = _remember.remember(folder, candidate_id, progress)
         if entry.record["id"] in entry.dropped:
             return ended._replace(not_remembered="the memory is full of newer episodes")
         return ended._replace(record=entry.record["id"], dropped=entry.dropped)

@@ -10,7 +10,6 @@ import contextlib
 import os
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import NamedTuple, TypeVar
@@ -21,10 +20,8 @@ from testlore.evidence.running import Place, Run
 from testlore.evidence.state import ProjectState
 from testlore.evidence.working_copy import WorkingCopy
 from testlore.frameworks import Framework
+from testlore.progress import Progress
 from testlore.project import temporary
-
-#: Called with a line of progress.
-Tell = Callable[[str], None]
 
 _MOST_AT_A_TIME = 2
 _SPARE_BYTES = 256 << 20  # with less room beside two copies, there is one copy
@@ -63,11 +60,11 @@ class Bench:
         root: the project.
         now: its state.
         added: the paths of files that it does not have yet.
-        tell: called with a line of progress, every two seconds while something runs.
+        progress: told what runs.
     """
 
-    def __init__(self, root: str, now: ProjectState, added: Sequence[str], tell: Tell) -> None:
-        self._root, self._now, self._added, self._tell = root, now, added, tell
+    def __init__(self, root: str, now: ProjectState, added: Sequence[str], progress: Progress) -> None:
+        self._root, self._now, self._added, self._progress = root, now, added, progress
         self._sources = now.sources.files()
         self._kept = contextlib.ExitStack()
         self._lanes: queue.LifoQueue[_Lane | None] = queue.LifoQueue()
@@ -75,7 +72,6 @@ class Bench:
         self._lock = threading.Lock()
         self._children: set[Child] = set()
         self._stopped = False
-        self._begun = time.monotonic()
         self._runs = 0
         self._going: dict[int, str] = {}
         self.planned = 0
@@ -142,6 +138,7 @@ class Bench:
             self._runs += 1
             number = self._runs
             self._going[number] = request.about
+        self._show()
         lane = self._lanes.get()
         try:
             if lane is None:
@@ -187,7 +184,7 @@ class Bench:
         folder = self._kept.enter_context(temporary.in_system())
         paths = [*self._sources, *self._added]
         place = Place(self._root, self._now.settings, self._now.framework, paths, folder)
-        return _Lane(place, WorkingCopy(self._root, folder, self._sources))
+        return _Lane(place, WorkingCopy(self._root, folder, self._sources, self._progress))
 
     def _watch(self, child: Child) -> None:
         with self._lock:
@@ -212,11 +209,9 @@ class Bench:
     def _show(self) -> None:
         with self._lock:
             going = dict(self._going)
-        seconds = time.monotonic() - self._begun
         if going:
             of = max(self.planned, self._runs)
-            what = "; ".join(f"run {number} of {of}: {about}" for number, about in sorted(going.items()))
-            self._tell(f"{what} ({seconds:.0f} s)")
+            self._progress("; ".join(f"run {number} of {of}: {about}" for number, about in sorted(going.items())), 0, 0)
 
 
 class _Lane(NamedTuple):

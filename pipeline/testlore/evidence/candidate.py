@@ -174,7 +174,7 @@ def check_id(root: str, name: str) -> None:
         raise Refusal("candidate-unknown", f"{name!r:.150} is no id; allowed: 1 to 128 letters, digits, '_' and '-'")
     with _disk():
         if not os.path.isdir(safe_files.safe_path(root, f"{FOLDER}/{name}")):
-            raise Refusal("candidate-unknown", f"there is no candidate {name}; `testlore candidates` lists them")
+            raise Refusal("candidate-unknown", f"there is no candidate {name}")
 
 
 def names(root: str) -> list[str]:

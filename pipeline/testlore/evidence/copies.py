@@ -12,6 +12,7 @@ import stat
 from typing import BinaryIO, NamedTuple
 
 from testlore.evidence import room
+from testlore.progress import Progress, silent
 from testlore.project import listing, temporary
 
 _CHUNK = 1 << 20
@@ -24,8 +25,11 @@ class File(NamedTuple):
     size: int
 
 
-def pristine(root: str, target: str) -> dict[str, File]:
+def pristine(root: str, target: str, progress: Progress = silent) -> dict[str, File]:
     """Copy a project's sources into the new folder ``target``.
+
+    Args:
+        progress: told how many files were copied.
 
     Returns:
         The copied files by path. They are those of the snapshot unless the sources have changed.
@@ -39,7 +43,8 @@ def pristine(root: str, target: str) -> dict[str, File]:
     folders: set[str] = set()
     try:
         os.mkdir(target)
-        for path in paths:
+        for number, path in enumerate(paths):
+            progress("copying the sources", number, len(paths))
             source = os.path.join(root, path)
             copied = copy_file(source, os.path.join(target, path), folders)
             if copied is not None:

@@ -21,6 +21,7 @@ from testlore.frameworks import languages
 from testlore.memory import episode, store, tombstones, writer
 from testlore.memory.store import Record
 from testlore.memory.writer import Content
+from testlore.progress import Progress, silent
 from testlore.project import safe_files, settings
 
 _DAY = 24 * 3600
@@ -41,8 +42,11 @@ class StoreEntry(NamedTuple):
     dropped: list[str]
 
 
-def remember(root: str, name: str) -> StoreEntry:
+def remember(root: str, name: str, progress: Progress = silent) -> StoreEntry:
     """Put the verdict on a candidate into memory.
+
+    Args:
+        progress: told how many sources were read.
 
     Raises:
         Refusal: the verdict is missing, is older than a day, is about another candidate or other files than it was
@@ -56,9 +60,9 @@ def remember(root: str, name: str) -> StoreEntry:
     staged = candidate.read(root, name)
     validation = candidate.read_validation(root, name)
     if validation is None:
-        raise Refusal("validation-missing", f"run `testlore validate {name}` first")
+        raise Refusal("validation-missing", f"{name} was not validated yet")
     observed = _check(staged, validation)
-    now = state.read(root)
+    now = state.read(root, progress)
     staging.check_base(staged.manifest, now)
     made = [_record(root, staged, validation, observed, now.settings, list(now.sources.files()))]
 
@@ -80,9 +84,9 @@ def _check(staged: Candidate, validation: dict[str, Any]) -> Observation | None:
     """Refuse a validation that is old, was changed, or is about another manifest; return its observation."""
     name = staged.id
     if validation["candidateId"] != name or validation["manifestHash"] != staged.manifest_hash:
-        raise Refusal("validation-stale", f"it is of another manifest than the one of {name}; validate again")
+        raise Refusal("validation-stale", f"it is of another manifest than the one of {name}")
     if "base" not in staged.manifest and validation["provenance"] != staged.manifest["provenance"]:
-        raise Refusal("validation-stale", "it was made against another state of the project; validate again")
+        raise Refusal("validation-stale", "it was made against another state of the project")
     try:
         age = time.time() - store.moment(validation["createdAt"])
     except ValueError:

@@ -13,17 +13,14 @@ from testlore.evidence import junit
 from testlore.evidence.junit import Case
 from testlore.frameworks import Extent, Framework, command, union
 from testlore.frameworks.javascript import PACKAGES
-from testlore.project import listing
+from testlore.project import git, listing
 from testlore.project.settings import Settings
 
 #: The first folder on the search path of every Python that a run starts; its ``sitecustomize.py`` isolates the run.
 _ISOLATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "isolation")
 
-# Variables that an outer run of ours, or a git hook, sets for its own child processes. Our runs must not get them.
-_OUTER = (
-    *("TESTLORE_", "PYTHONPATH"),
-    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_PREFIX"),
-)
+# What an outer run of ours sets for its own child processes. Our runs must not get it.
+_OUTER = ("TESTLORE_", "PYTHONPATH")
 
 
 class Run(NamedTuple):
@@ -158,7 +155,7 @@ def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
     # A project's tests may run us. Then an outer run has put its own folder on the search path already.
     ours = {_ISOLATION, os.environ.get("TESTLORE_ISOLATION")}
     outer = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in ours]
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(_OUTER) and not union.is_outer(name)}
+    kept = {name: text for name, text in os.environ.items() if not _is_outer(name)}
     return {
         **kept,
         "TESTLORE_RUN": folder,
@@ -168,6 +165,11 @@ def _environment(folder: str, temporary: str, copy: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([_ISOLATION, *outer]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _is_outer(variable: str) -> bool:
+    """Whether a variable was set by an outer run, or by a git hook, for its own child processes."""
+    return variable.startswith(_OUTER) or git.redirects(variable) or union.is_outer(variable)
 
 
 def _read_report(path: str, copy: str) -> tuple[str, Counter[Case]]:

@@ -11,6 +11,7 @@ from testlore.errors import Refusal
 from testlore.evidence import candidate, patch, state
 from testlore.evidence.state import ProjectState
 from testlore.frameworks import Framework, union
+from testlore.progress import Progress, silent
 from testlore.project.provenance import compatibility_reasons
 
 # A function or class of Python, a call of JavaScript, an example or a scenario in a text: runners may be configured to
@@ -22,11 +23,12 @@ _LIKE_A_TEST = re.compile(
 )
 
 
-def run(root: str, proposed: Any) -> str:
+def run(root: str, proposed: Any, progress: Progress = silent) -> str:
     """Stage a patch.
 
     Args:
         proposed: parsed JSON, as ``schemas/patch.schema.json`` describes it.
+        progress: told how many sources were read.
 
     Returns:
         The candidate's id. The same patch on the same sources has the same id.
@@ -35,7 +37,7 @@ def run(root: str, proposed: Any) -> str:
         Refusal: the patch breaks a rule, or was made against another state of the project. Nothing was staged.
         Unusable: ``configuration-invalid``.
     """
-    now = state.read(root)
+    now = state.read(root, progress)
     files = now.sources.files()
     checked = patch.check(root, proposed, files)
     if "provenance" in checked:
@@ -100,7 +102,7 @@ def check_base(manifest: Mapping[str, Any], now: ProjectState) -> None:
         if manifest["framework"] != now.framework.NAME:
             changed.append(f"the framework is {now.framework.NAME}, not {manifest['framework']}")
     if changed:
-        raise Refusal("provenance-changed", f"stage it again, since then: {', '.join(changed)}")
+        raise Refusal("provenance-changed", f"since it was staged: {', '.join(changed)}")
 
 
 def _review(checked: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from testlore import frameworks
 from testlore.frameworks import Framework
+from testlore.progress import Progress, silent
 from testlore.project import provenance, settings
 from testlore.project.provenance import Provenance
 from testlore.project.settings import Settings
@@ -28,13 +29,16 @@ class ProjectState(NamedTuple):
     provenance: Provenance
 
 
-def read(root: str) -> ProjectState:
+def read(root: str, progress: Progress = silent) -> ProjectState:
     """The state of a project. This reads every source file.
+
+    Args:
+        progress: told how many were read.
 
     Raises:
         Unusable: ``configuration-invalid``.
     """
     configured = settings.parse(settings.read(root))
     framework = frameworks.of_project(root, configured)
-    sources = Scan(root, framework.TOOL_FILES).snapshot()
+    sources = Scan(root, framework.TOOL_FILES, progress=progress).snapshot()
     return ProjectState(configured, framework, sources, provenance.of_snapshot(root, configured, framework, sources))

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from testlore import digests, programs
 from testlore.errors import Refusal
 from testlore.evidence import baseline, candidate, observation, staging, state, trial, verdict
-from testlore.evidence.bench import Bench, Tell
+from testlore.evidence.bench import Bench
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.faults import FaultVerdict
 from testlore.evidence.observation import Observation
 from testlore.evidence.state import ProjectState
 from testlore.evidence.verdict import Verdict
 from testlore.memory import store
+from testlore.progress import Progress, silent
 from testlore.project.provenance import Provenance
 
 FRESH_SECONDS = 24 * 3600
@@ -60,11 +61,11 @@ class Validation(NamedTuple):
     reused: str = ""
 
 
-def run(root: str, name: str, tell: Tell = lambda _: None) -> Validation:
+def run(root: str, name: str, progress: Progress = silent) -> Validation:
     """Validate a candidate, and keep the verdict beside it. Nothing is remembered yet.
 
     Args:
-        tell: called with a line of progress, every two seconds while something runs.
+        progress: told what is read, copied and run.
 
     Raises:
         Refusal: the candidate is not what was staged, was staged against other files, or nothing can be judged:
@@ -73,7 +74,7 @@ def run(root: str, name: str, tell: Tell = lambda _: None) -> Validation:
         Unusable: ``configuration-invalid``.
     """
     staged = candidate.read(root, name)
-    now = state.read(root)
+    now = state.read(root, progress)
     programs.require_trust(root, now.settings, "runner")
     staging.check_base(staged.manifest, now)
     kept = _kept(root, staged, now)
@@ -83,7 +84,7 @@ def run(root: str, name: str, tell: Tell = lambda _: None) -> Validation:
     observed = None
     if not verdict.is_rejected_by_reviewer(staged.manifest):
         require_oracle(staged.manifest)
-        observed = _observe(root, staged, now, tell)
+        observed = _observe(root, staged, now, progress)
         refuse_unjudgeable(staged.manifest, observed)
     judged = verdict.judge(staged.manifest, observed)
     document = {
@@ -163,22 +164,22 @@ def _kept(root: str, staged: Candidate, now: ProjectState) -> dict[str, Any] | N
     return found if same and 0 <= age <= FRESH_SECONDS and _MAY_END_OTHERWISE.isdisjoint(found["reasons"]) else None
 
 
-def _observe(root: str, staged: Candidate, now: ProjectState, tell: Tell) -> Observation:
+def _observe(root: str, staged: Candidate, now: ProjectState, progress: Progress) -> Observation:
     kept = baseline.read(root, now.provenance)
-    with Bench(root, now, list(staged.files), tell).opened() as bench:
+    with Bench(root, now, list(staged.files), progress).opened() as bench:
         observed = trial.Trial(root, staged, trial.given_faults(staged), bench, now.settings.repeats).observe(kept)
         green = bench.is_green(observed.original.run) and not observed.unimportable
-    if _drifted(root, staged, now.provenance):
+    if _drifted(root, staged, now.provenance, progress):
         raise Refusal("provenance-changed", "the project or the candidate changed while the suites ran")
     if kept is None and green:
         baseline.write(root, now.provenance, observed.original.run)
     return observed
 
 
-def _drifted(root: str, staged: Candidate, before: Provenance) -> bool:
+def _drifted(root: str, staged: Candidate, before: Provenance, progress: Progress) -> bool:
     """Whether the project or the candidate has changed since the validation began."""
     try:
-        return state.read(root).provenance != before or candidate.read(root, staged.id) != staged
+        return state.read(root, progress).provenance != before or candidate.read(root, staged.id) != staged
     except Refusal:
         return True
 

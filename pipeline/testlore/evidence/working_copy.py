@@ -16,6 +16,7 @@ from typing import NamedTuple
 from testlore.errors import Refusal, UnsafePath
 from testlore.evidence import copies, installed, room, traces
 from testlore.evidence.traces import Attributes, State
+from testlore.progress import Progress, silent
 from testlore.project import safe_files
 from testlore.project.temporary import remove
 
@@ -38,12 +39,13 @@ class WorkingCopy:
         root: the project.
         folder: a disposable folder.
         digests: the project's source files, with the digests of their bytes.
+        progress: told how much is copied, or put back.
 
     Attributes:
         size: how many bytes the copied files have.
     """
 
-    def __init__(self, root: str, folder: str, digests: Mapping[str, str]) -> None:
+    def __init__(self, root: str, folder: str, digests: Mapping[str, str], progress: Progress = silent) -> None:
         self.size = 0
         self._root = root
         self._folder = folder
@@ -51,6 +53,7 @@ class WorkingCopy:
         # A project's own folder may be a package, which tests import by its name.
         self._name = os.path.basename(os.path.realpath(root)) or "project"
         self._metadata: list[str] = []
+        self._progress = progress
         self._at = ""  # where the copy is now
         self._states: dict[str, State] = {}  # of the files and links that are as they were when copied
         self._modes: dict[str, int] = {}
@@ -98,9 +101,9 @@ class WorkingCopy:
 
     def _copy_anew(self, target: str) -> None:
         self._states, self._modes, self._links, self._folders, self._newest = {}, {}, {}, {}, 0
-        copied = copies.pristine(self._root, target)
+        copied = copies.pristine(self._root, target, self._progress)
         if {path: file.digest for path, file in copied.items()} != self._digests:
-            raise Refusal("provenance-changed", "the sources changed while they were copied; validate again")
+            raise Refusal("provenance-changed", "the sources changed while they were copied")
         self._metadata = installed.metadata(self._root, copied)
         self.size = sum(file.size for file in copied.values())
         self._folders[""] = _folder(target)
@@ -180,6 +183,7 @@ class WorkingCopy:
             below = pending.pop()
             for entry in list(os.scandir(os.path.join(self._at, below))):
                 path = f"{below}/{entry.name}" if below else entry.name
+                self._progress("putting the copy back", len(seen), len(self._states) + len(self._folders))
                 if path in self._folders and entry.is_dir(follow_symlinks=False):
                     self._check_folder(path, entry.path)
                     pending.append(path)
@@ -227,7 +231,7 @@ class WorkingCopy:
         else:
             copied = copies.copy_file(os.path.join(self._root, path), place, {os.path.dirname(place)})
             if copied is None or copied.digest != self._digests[path]:
-                raise Refusal("provenance-changed", f"{path} changed while the suites ran; validate again")
+                raise Refusal("provenance-changed", f"{path} changed while the suites ran")
             os.chmod(place, self._modes[path])
         self._record(path, os.lstat(place))
 

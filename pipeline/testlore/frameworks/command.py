@@ -56,9 +56,19 @@ def _program(root: str, copy: str, program: str) -> str:
     """The path of a program: in the copy if it is there, else in the original project or the workspace around it."""
     if "/" not in program or os.path.isabs(program):
         return program
+    inside = os.path.join(copy, program)
+    return inside if os.path.exists(inside) else installed(root, program)
+
+
+def installed(root: str, program: str) -> str:
+    """The path of a program that the project's own files name: in the project, or in the workspace around it.
+
+    Args:
+        program: a relative path.
+    """
     original = os.path.join(root, program)
-    places = [os.path.join(copy, program), original]
-    installed, _, name = program.partition("/")
-    if installed == PACKAGES:
+    places = [original]
+    folder_name, _, name = program.partition("/")
+    if folder_name == PACKAGES:
         places += [os.path.join(folder, name) for folder in folders_of_packages(os.path.realpath(root))]
     return next((place for place in places if os.path.exists(place)), original)

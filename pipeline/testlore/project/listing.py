@@ -24,20 +24,35 @@ ENVIRONMENT_MARK = "pyvenv.cfg"
 _NEVER_FOLDERS = frozenset([".git", ".tddswarm"])
 _NEVER = {".git", *(f".doit.db{end}" for end in ("", ".db", ".dat", ".dir", ".bak", ".pag", "-journal"))}
 
-# Git must compare states as it does by default, whatever the repository's configuration says, and it must not start a
-# program that the repository names (a file system monitor).
-_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c", "core.checkStat=default")
+#: The arguments with which git names every source file, and those that it does not track.
+LIST = ("ls-files", "-z", "-t", "--stage", "--others", "--exclude-standard")
+UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
 
-#: The arguments with which git names every source file, those that it does not track, and those whose state differs.
-LIST = (*_OPTIONS, "ls-files", "-z", "-t", "--stage", "--others", "--exclude-standard")
-UNTRACKED = (*_OPTIONS, "ls-files", "-z", "--others", "--exclude-standard")
-CHANGED = (*_OPTIONS, "diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
+# Git must compare states as it does by default, whatever the repository's configuration says.
+_STATES = ("-c", "core.trustctime=true", "-c", "core.checkStat=default")
+_CHANGED = ("diff-files", "-z", "--name-only", "--relative", "--ignore-submodules=all")
 
 # How an answer to LIST looks: "? PATH" for an untracked file, and for a tracked one its state, mode, object and stage,
 # a tab and its path.
 _NOT_TRACKED = "? "
 _SUBMODULE = "160000"
 _MODE = slice(2, 8)
+
+
+class Index(NamedTuple):
+    """Git's index, with which git compares the states of files.
+
+    Attributes:
+        digest: the digest of its bytes; empty when it cannot be read, or git cannot compare without starting a program.
+        changed: the arguments with which git names the tracked files whose state differs from it.
+    """
+
+    digest: str
+    changed: tuple[str, ...]
+
+
+#: For a project whose files git does not compare.
+NO_INDEX = Index("", ())
 
 
 class Listing(NamedTuple):
@@ -90,7 +105,7 @@ def changed(root: str, question: git.Question) -> set[str]:
     """The tracked source files whose state git calls changed.
 
     Args:
-        question: the question ``CHANGED``.
+        question: the question ``Index.changed``.
 
     Raises:
         Refusal: ``sources-unknown``.
@@ -209,15 +224,21 @@ def unwatched(root: str) -> set[str]:
     Raises:
         Refusal: ``sources-unknown``.
     """
-    marked = _answer(root, git.Question(root, *_OPTIONS, "ls-files", "-z", "-v", "--cached"))
+    marked = _answer(root, git.Question(root, "ls-files", "-z", "-v", "--cached"))
     return {line[2:] for line in marked if line[0] != "H"}
 
 
-def index(root: str) -> str:
-    """The digest of git's index; empty when it cannot be read."""
-    path = git.ask(root, *_OPTIONS, "rev-parse", "--git-path", "index").removesuffix(b"\n")
+def index(root: str) -> Index:
+    """Git's index.
+
+    Where a file was written as late as the index, git compares its bytes too, and would start its filter.
+    """
+    filters = git.filters(root)  # git answers this while we read the index
+    path = git.ask(root, "rev-parse", "--git-path", "index").removesuffix(b"\n")
     try:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:
-            return canonical.digest(file.read())
+            digest = canonical.digest(file.read())
     except OSError:
-        return ""
+        digest = ""
+    off = git.filters_off(filters)
+    return NO_INDEX if off is None else Index(digest, (*off, *_STATES, *_CHANGED))

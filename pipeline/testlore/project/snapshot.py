@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 from testlore import canonical, digests
 from testlore.errors import Fallback
+from testlore.progress import Progress, silent
 from testlore.project import git, listing
 
 #: The two files in which a scan keeps its result: a small sealed head, and a body that lists every file.
@@ -94,10 +95,14 @@ class Scan:
         root: the project's root.
         tools: the paths of the files in the snapshot's ``tools``.
         keeper: where digests are kept; without it every file is read.
+        progress: told how many files were looked at, where that may take long.
     """
 
-    def __init__(self, root: str, tools: Iterable[str], keeper: Keeper | None = None) -> None:
+    def __init__(
+        self, root: str, tools: Iterable[str], keeper: Keeper | None = None, progress: Progress = silent
+    ) -> None:
         self._root = root
+        self._progress = progress
         self._tools = frozenset(tools)
         self._keeper = keeper
         self._begun = time.time_ns()
@@ -111,8 +116,8 @@ class Scan:
                     self._kept, self._head = kept.value, dict(kept.value)
         if self._head.get("asked") != sorted(self._tools):  # the head has the digests of other tool files
             self._head["index"] = ""
-        self._index = listing.index(root) if self._head.get("index") else ""
-        asked = (listing.CHANGED, listing.UNTRACKED) if self._unchanged_index() else (listing.LIST,)
+        self._index = listing.index(root) if self._head.get("index") else listing.NO_INDEX
+        asked = (self._index.changed, listing.UNTRACKED) if self._unchanged_index() else (listing.LIST,)
         self._questions: dict[tuple[str, ...], git.Question] = {
             arguments: git.Question(root, *arguments) for arguments in asked
         }
@@ -134,7 +139,7 @@ class Scan:
             self.close()
 
     def _unchanged_index(self) -> bool:
-        return bool(self._index) and self._head.get("index") == self._index
+        return bool(self._index.digest) and self._head.get("index") == self._index.digest
 
     def _question(self, arguments: tuple[str, ...]) -> git.Question:
         """A question to git. It may have been asked when the scan began."""
@@ -159,24 +164,29 @@ class Scan:
 
     def _suspects(self, submodules: list[str]) -> tuple[set[str], set[str]]:
         """The files whose state git calls changed; and those that its index has not: untracked, or of submodules."""
-        changed = listing.changed(self._root, self._question(listing.CHANGED))
+        changed = listing.changed(self._root, self._question(self._index.changed))
         loose = listing.untracked(self._root, self._question(listing.UNTRACKED))
         return changed, loose.union(listing.in_submodules(self._root, submodules))
 
     def _anew(self) -> Snapshot:
         """A snapshot for which we look at the state of every file."""
+        self._progress("listing the sources", 0, 0)
         listed, submodules = listing.everything(self._root, self._question(listing.LIST))
         suspects: set[str] = set()
-        self._index = ""
+        self._index = listing.NO_INDEX
         self._head.update(unwatched=[], loose=[], submodules=submodules)
         if len(listed) > _LARGE and self._keeper is not None:
             # Ask git before any file is read, so that a change made meanwhile is seen next time.
             self._index = listing.index(self._root)
+        if self._index.digest:
             (changed, loose), unwatched = self._suspects(submodules), listing.unwatched(self._root)
             self._head.update(unwatched=sorted(unwatched), loose=sorted(loose))
             suspects = changed | loose | unwatched
         body = self._body()
-        entries = {path: self._entry(path, body.get(path)) for path in listed}
+        entries: dict[str, Entry] = {}
+        for path in listed:
+            entries[path] = self._entry(path, body.get(path))
+            self._progress("reading the sources", len(entries), len(listed))
         return self._finish(entries, suspects, body)
 
     def _entry(self, path: str, known: Entry | None) -> Entry:
@@ -203,7 +213,7 @@ class Scan:
         files = {path: entry.digest for path, entry in ordered.items()}
         digest = canonical.digest(files)
         watched = _to_watch(entries, suspects)
-        compares = bool(self._index) and len(watched) <= _MOST_WATCHED
+        compares = bool(self._index.digest) and len(watched) <= _MOST_WATCHED
         if len(ordered) < _SMALL:
             self._keeper = None
         lines = os.fsencode("\0".join(f"{entry.digest}\t{entry.state}\t{path}" for path, entry in ordered.items()))
@@ -214,7 +224,7 @@ class Scan:
             code=digests.of("sources") if self._keeper is not None else "",
             body=canonical.digest(lines),
             digest=digest,
-            index=self._index if compares else "",
+            index=self._index.digest if compares else "",
             watched=watched if compares else {},
             loose=self._head["loose"] if compares else [],
             asked=sorted(self._tools),

@@ -1,11 +1,12 @@
 """A person's decisions which programs of a project may be started, kept on this machine.
 
-A decision is for the root's real path and for the very programs that were shown: their digest stands in it.
+A decision is for the root's real path and for the very programs that were shown: their digests stand in it.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from testlore import canonical
 from testlore.errors import Refusal
@@ -23,22 +24,25 @@ def covers_everything() -> bool:
     return os.environ.get(VARIABLE) == "1"
 
 
-def covers(root: str, programs: str) -> bool:
+def covers(root: str, programs: Mapping[str, str]) -> bool:
     """Whether a person trusts these programs of a project.
 
     Args:
-        programs: their digest.
+        programs: the digest of each, by its purpose.
     """
-    return covers_everything() or _decisions().get(os.path.realpath(root)) == programs
+    return covers_everything() or programs.items() <= _decisions().get(os.path.realpath(root), {}).items()
 
 
-def keep(root: str, programs: str) -> None:
+def keep(root: str, programs: Mapping[str, str]) -> None:
     """Keep the decision that these programs of a project may be started, in place of an older one.
+
+    Args:
+        programs: the digest of each, by its purpose.
 
     Raises:
         Refusal: ``state-unwritable``.
     """
-    _write({**_decisions(), os.path.realpath(root): programs})
+    _write({**_decisions(), os.path.realpath(root): dict(programs)})
 
 
 def revoke(root: str) -> None:
@@ -51,16 +55,17 @@ def revoke(root: str) -> None:
     _write({path: programs for path, programs in _decisions().items() if path != place})
 
 
-def _decisions() -> dict[str, str]:
-    """The digests of trusted programs by root; none where they cannot be read."""
+def _decisions() -> dict[str, dict[str, str]]:
+    """The digests of trusted programs, by root and purpose; none where they cannot be read."""
     try:
         value = canonical.loads(machine.read_private(_FILE, _MAX_BYTES) or b"{}")
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
+    # An older decision is one digest for all purposes, and counts as none.
+    return {root: one for root, one in value.items() if isinstance(one, dict)} if isinstance(value, dict) else {}
 
 
-def _write(decisions: dict[str, str]) -> None:
+def _write(decisions: dict[str, dict[str, str]]) -> None:
     try:
         machine.write_private(_FILE, canonical.to_bytes(canonical.pretty(decisions) + "\n"))
     except OSError as error:

@@ -7,6 +7,7 @@ from functools import partial
 
 from testlore.errors import Fallback, Unusable
 from testlore.memory import store
+from testlore.progress import Progress, silent
 from testlore.project.safe_files import existing_folder
 from testlore.stages import answer, call, recall
 from testlore.stages.answer import RecallResult
@@ -26,6 +27,7 @@ def ask(
     session: Callable[[], Session] | None = None,
     opening: Opening | None = None,
     long_lived: bool = False,
+    progress: Progress = silent,
 ) -> RecallResult:
     """Recall the episodes that match a query. It never raises; see ``reason`` and ``exit_status`` of the result.
 
@@ -33,14 +35,14 @@ def ask(
         root: the project's folder.
         query, limit, max_chars, explain: as in :class:`~testlore.stages.call.Call`.
         session: returns a session of this root and query, which may have run some stages already.
-        opening, long_lived: as in :class:`~testlore.stages.session.Session`.
+        opening, long_lived, progress: as in :class:`~testlore.stages.session.Session`.
     """
     budget = call.DEFAULT_MAX_CHARS
     try:
         asked = call.check(query, limit, max_chars, explain)
         budget = asked.max_chars
         folder = existing_folder(root)
-        anew = partial(Session, folder, asked.query, long_lived=long_lived)
+        anew = partial(Session, folder, asked.query, long_lived=long_lived, progress=progress)
         first = session or partial(anew, opening=opening)
         result = _answer([first, *[anew] * _MORE_ATTEMPTS], asked)
     except Unusable as unusable:

@@ -63,7 +63,7 @@ def _check(ranked: Sequence[RankedEpisode], scope: Scope) -> None:
     """
     for one in ranked:
         if not store.is_intact(one.record) or one.record["framework"] != scope.framework:
-            raise Unusable("store-corrupt", "a record that was found is not intact; delete the derived cache")
+            raise Unusable("store-corrupt", "a record that was found is not intact")
 
 
 def natively(session: Session, limit: int) -> list[RankedEpisode]:

@@ -12,6 +12,7 @@ from testlore.engines.pool import Job, Worker
 from testlore.errors import Fallback, Refusal, Unusable
 from testlore.frameworks import Framework
 from testlore.memory import store
+from testlore.progress import Progress, silent
 from testlore.project import git, provenance
 from testlore.project.provenance import Provenance
 from testlore.project.settings import Settings
@@ -38,6 +39,7 @@ class Session:
         trusted: whether the caller has just written this configuration at a person's request, so that the programs
             which it names may be started.
         opening: the project's configuration and stamp, if they were read already.
+        progress: told how many sources were read.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Session:
         long_lived: bool = False,
         trusted: bool = False,
         opening: Opening | None = None,
+        progress: Progress = silent,
     ) -> None:
         self.root = os.path.abspath(root)
         self.query = query
@@ -55,6 +58,7 @@ class Session:
         self._long_lived = long_lived
         self._trusted = trusted
         self._opening = opening
+        self._progress = progress
         self._scan: Scan | None = None
         self._sources_problem = ""
         self._worker: Worker | None = None
@@ -93,8 +97,8 @@ class Session:
         if not configured.enabled:
             raise Fallback("ruvector-disabled")
         if not (self._trusted or programs.are_trusted(self.root, configured, *programs.RECALL)):
-            named = programs.named(configured)
-            told = ", ".join(f"{purpose} {named[purpose]}" for purpose in programs.RECALL if purpose in named)
+            named = programs.named(self.root, configured, *programs.RECALL)
+            told = ", ".join(f"{purpose} {program}" for purpose, program in named.items())
             raise Fallback("ruvector-untrusted-command", told)
         return engines.engine(configured.runtime)
 
@@ -250,7 +254,7 @@ class Session:
     def new_scan(self) -> Scan:
         """Begin a scan of the project's sources."""
         keeper = self.cache if self.settings().is_native else None
-        return Scan(self.root, self.framework().TOOL_FILES, keeper)
+        return Scan(self.root, self.framework().TOOL_FILES, keeper, self._progress)
 
     def _start_early(self) -> None:
         """Start the child processes that are needed later: the native worker, and git."""
