@@ -219,5 +219,5 @@ def index(root: str) -> str:
     try:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:
             return canonical.digest(file.read())
-    except OSError:
+    except (OSError, ValueError):  # ValueError: what git said is no path
         return ""
