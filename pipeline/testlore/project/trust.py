@@ -57,7 +57,9 @@ def _decisions() -> dict[str, str]:
         value = canonical.loads(machine.read_private(_FILE, _MAX_BYTES) or b"{}")
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return {place: programs for place, programs in value.items() if isinstance(programs, str)}
 
 
 def _write(decisions: dict[str, str]) -> None:
