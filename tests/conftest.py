@@ -11,8 +11,12 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from helpers import DOORS, Project, golden, ids
+from hypothesis import settings
 from node_helpers import install
 from wheel_stand_in import WheelStandIn
+
+#: For more examples than every run has time for: ``pytest --hypothesis-profile=thorough``.
+settings.register_profile("thorough", max_examples=40_000, deadline=None)
 
 
 def pytest_xdist_auto_num_workers() -> int:

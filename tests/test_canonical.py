@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,12 @@ def test_what_is_no_strict_json_is_refused(data: bytes) -> None:
 @given(st.text(st.characters(exclude_categories=[])))
 def test_characters_are_counted_in_utf16(text: str) -> None:
     assert canonical.utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@pytest.mark.parametrize("write", [canonical.dumps, canonical.pretty])
+def test_what_is_nested_too_deeply_has_no_text(write: Callable[[Any], str]) -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        write(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
+from damage import JSON, damaged
 from episodes import make_episode, make_episode_2
 from helpers import REPOSITORY
 from hypothesis import given, settings
@@ -14,19 +14,6 @@ from hypothesis import strategies as st
 from testlore import canonical, forms, schemas
 
 from proof.compile_forms import TARGET, compiled
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-2, 10_000_001)
-    | st.floats(allow_nan=False)
-    | st.sampled_from(
-        [1.0, 0.0, 127.5, 1e300, "", "accepted", "boundary", "python", "command", "a" * 64, "0" * 64, "\n"]
-    )
-    | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=4,
-)
 
 CONFIG = {
     "learning": {"enabled": True},
@@ -63,35 +50,6 @@ VALUES = {
     "record of version 2": (make_episode_2(3), forms.is_record, "store", "record"),
     "config": (CONFIG, forms.is_config, "config", ""),
 }
-
-
-def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The ways to everything inside a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [way, *(place for key, item in inner for place in places(item, (*way, key)))]
-
-
-@st.composite
-def damaged(draw: st.DrawFn, value: Any) -> Any:
-    """A valid value with a few changes anywhere in it: another value, one key or item more or less."""
-    found = copy.deepcopy(value)
-    for _ in range(draw(st.integers(0, 3))):
-        place = draw(st.sampled_from(places(found)))
-        if not place:
-            continue
-        at = found
-        for key in place[:-1]:
-            at = at[key]
-        change = draw(st.sampled_from(["replace", "remove", "add", "repeat"]))
-        if change == "replace":
-            at[place[-1]] = draw(JSON)
-        elif change == "remove":
-            del at[place[-1]]
-        elif isinstance(at, list):
-            at.append(copy.deepcopy(at[place[-1]]) if change == "repeat" else draw(JSON))
-        else:
-            at[draw(st.text(max_size=8))] = draw(JSON)
-    return found
 
 
 @pytest.mark.parametrize("kind", VALUES)

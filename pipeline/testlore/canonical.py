@@ -54,9 +54,16 @@ def dumps(value: Any) -> str:
 
 
 def pretty(value: Any) -> str:
-    """The JSON of ``value`` with an indentation of two spaces, as ECMAScript's ``JSON.stringify(value, null, 2)``."""
+    """The JSON of ``value`` with an indentation of two spaces, as ECMAScript's ``JSON.stringify(value, null, 2)``.
+
+    Raises:
+        ValueError: as in :func:`dumps`.
+    """
     parts: list[str] = []
-    _write_indented(value, "\n", parts.append)
+    try:
+        _write_indented(value, "\n", parts.append)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     return "".join(parts)
 
 

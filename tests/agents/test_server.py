@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,8 +15,11 @@ from typing import Any
 
 import anyio
 import pytest
+from damage import documents
 from episodes import make_episode
-from helpers import Json, Project, content, is_alive, states, wait_until
+from helpers import Json, Project, content, golden, is_alive, states, wait_until
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from mcp import MCPError, types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -369,3 +373,41 @@ def test_a_signal_ends_the_server_quietly_with_its_number(project: Project, numb
         assert server.wait(20) == 128 + number
         assert server.stderr is not None
         assert server.stderr.read() == b""
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
+CALL = {"name": "recall", "arguments": {"query": "zero", "limit": 5, "max_chars": 300}}
+MESSAGES = [
+    {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    for method, params in (
+        *(("initialize", HELLO), ("tools/call", CALL), ("resources/read", {"uri": "testlore://lessons"})),
+    )
+]
+
+
+@given(st.lists(st.sampled_from(MESSAGES).flatmap(documents), min_size=40, max_size=80))
+@settings(deadline=None, max_examples=max(2, settings().max_examples // 1_000), suppress_health_check=list(HealthCheck))
+def test_damaged_messages_end_neither_the_server_nor_the_protocol(served: Project, damaged: list[bytes]) -> None:
+    last = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "tools/call", "params": CALL}).encode()
+    ready = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
+    lines = [json.dumps(MESSAGES[0]).encode(), ready, *(one.replace(b"\n", b" ") for one in damaged), last]
+    argv = [sys.executable, "-m", "testlore", "mcp", "--root", str(served.root)]
+    with subprocess.Popen(argv, stdin=-1, stdout=-1, stderr=-1, bufsize=0) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        talking = threading.Thread(target=server.stdin.write, args=(b"\n".join(lines) + b"\n",))
+        talking.start()  # the server stops to read where nobody reads its answers
+        told: list[Json] = [json.loads(server.stdout.readline())]
+        while told[-1].get("id") != "last":
+            told.append(json.loads(server.stdout.readline()))
+        talking.join()
+        server.stdin.close()
+        assert b"Traceback" not in server.stderr.read()
+    assert server.returncode == 0
+    assert told[-1]["result"]["isError"] is False
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(golden("till", tmp_path_factory.mktemp("served") / "till"))

@@ -42,6 +42,11 @@ def _no_json_in_it(path: Path) -> None:
         connection.execute("update doit set task_data = '{'")
 
 
+def _other_types_in_it(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update doit set task_data = json_set(task_data, '$.deps:', json('[[]]'))")
+
+
 def _folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -55,7 +60,7 @@ def _link(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [_garbage, _damaged_page, _truncated, _emptied, _other_tables, _no_json_in_it, _folder, _link],
+    [_garbage, _damaged_page, _truncated, _emptied, _other_tables, _no_json_in_it, _other_types_in_it, _folder, _link],
 )
 def test_a_damaged_database_of_doit_itself_costs_no_answer(built: Project, spoil: Callable[[Path], None]) -> None:
     assert built.ask_natively("doit") == "reused"

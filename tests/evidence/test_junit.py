@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from testlore.evidence import junit
+from testlore import schemas
+from testlore.evidence import junit, observation
 from testlore.evidence.junit import Case, InvalidReport
+from testlore.evidence.running import Run
 
 CASES = "<testsuites><testsuite name='pytest'>{}</testsuite></testsuites>"
 
@@ -260,3 +262,51 @@ def test_many_cases_are_counted_in_a_time_that_grows_with_their_number() -> None
     begin = time.process_time()
     assert parse(inner).cases.total() == 50_000
     assert time.process_time() - begin < 5
+
+
+TAGS = st.sampled_from(
+    ["testsuites", "testsuite", "testcase", "failure", "error", "skipped", "properties", "system-out"]
+)
+KEYS = st.sampled_from(["name", "classname", "file", "filepath", "message", "time", "tests", "failures", "line"])
+VALUES = XML_TEXT | st.sampled_from(
+    [
+        *(
+            "NaN",
+            "-1",
+            "1e400",
+            "true",
+            "9" * 5_000,
+            "x" * 5_000,
+            "/",
+            "../a",
+            "tests/test_a.py",
+            "tests.test_a.T",
+            "a..b",
+        )
+    ]
+)
+TREES: st.SearchStrategy[str] = st.recursive(
+    st.just("") | XML_TEXT.map(escape),
+    lambda inner: st.builds(
+        lambda tag, attributes, children: f"<{' '.join([tag, *attributes])}>{''.join(children)}</{tag}>",
+        TAGS,
+        st.dictionaries(KEYS, VALUES, max_size=4).map(lambda them: [f"{key}={quoteattr(them[key])}" for key in them]),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES, st.sampled_from(["utf-8", "utf-16", "latin-1", "ascii"]), st.sampled_from(["utf-8", "utf-16", "latin-1"]))
+@settings(max_examples=settings().max_examples // 2)
+def test_any_elements_with_any_attributes_are_read_as_cases_that_a_validation_can_hold_or_refused(
+    tree: str, declared: str, written: str
+) -> None:
+    data = f'<?xml version="1.0" encoding="{declared}"?><testsuites>{tree}</testsuites>'.encode(written, "replace")
+    try:
+        report = junit.parse(data, "/nowhere")
+    except InvalidReport:
+        return
+    run = observation.run_to_dict(Run("", 0, report.cases))
+    assert schemas.first_problem("validation", run, "run") is None
+    assert observation.run_from_dict(run).cases == report.cases

@@ -102,6 +102,12 @@ def file_argument(framework: Framework, path: str) -> str:
 
 
 @EVERY
+def test_one_argument_may_hold_both_the_files_and_the_report(framework: Framework) -> None:
+    script = argv(framework.NAME, ("sh", "-c", "check {files} > {junit}"), only="tests/test_a.py")[-1]
+    assert script == "check tests/test_a.py > /r.xml"
+
+
+@EVERY
 def test_a_file_that_looks_like_an_option_is_told_with_its_folder(framework: Framework) -> None:
     assert argv(framework.NAME, ("run", "{junit}", "{files}"), only=("-x_test.py",))[-1] in (
         *("./-x_test.py", "/copy/-x_test.py"),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from helpers import QUERY, Project, is_alive, wait_until
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from testlore.cache import Cache
+from testlore.errors import Unusable
+from testlore.evaluate import questions
 from testlore.project import git, snapshot
 
 SLOW = 20  # seconds; far above what ending git may take
@@ -162,3 +168,51 @@ def test_everything_that_git_calls_local_to_a_repository_redirects_it(tmp_path: 
     names = [*local.stdout.split(), "GIT_CONFIG_GLOBAL", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_NAMESPACE"]
     assert [name for name in names if not git.redirects(name)] == []
     assert not any(map(git.redirects, ["GIT_EXEC_PATH", "GIT_AUTHOR_NAME", "GIT_COMMIT", "HOME"]))
+
+
+ODD = [
+    b"\0",
+    b"a.py\0",
+    b"H a.py\0",
+    b"h \0",
+    b"\n",
+    b"\xff",
+    b"../",
+    b"/",
+    b"\x01",
+    b"\x01abc x a test",
+    b"1 ",
+    b"9" * 5_000,
+]
+ODD += [b"+++ b/tests/test_a.py\n", b"@@ -1 +1,", b" @@\n", b"+def test_a():\n", b".git/index"]
+
+
+@given(st.lists(st.sampled_from(ODD) | st.binary(max_size=9), max_size=9).map(b"".join))
+@example(b"\0")
+@example(b"\x01\n")
+@example(b"\x01abc x a test\n")
+@example(b"@@ -1 +1," + b"9" * 5_000 + b" @@\n")
+@settings(deadline=None, max_examples=settings().max_examples // 10)
+def test_whatever_calls_itself_git_and_prints_anything_is_understood_or_refused(
+    talking_git: Path, printed: bytes
+) -> None:
+    talking_git.with_name("printed").write_bytes(printed)
+    root = talking_git.parent
+    for large in (0, 2_000):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(snapshot, "_LARGE", large)
+            sources = snapshot.Scan(str(root), ["a.py"], Cache(str(root))).snapshot()
+        assert "" not in sources.files()
+    with contextlib.suppress(Unusable):
+        questions.read(str(root))
+
+
+@pytest.fixture(scope="module")
+def talking_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A ``git`` that answers every question with the bytes of the file ``printed`` beside it."""
+    script = tmp_path_factory.mktemp("talking") / "git"
+    script.write_text('#!/bin/sh\nexec cat "${0%/*}/printed"\n')
+    script.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+        yield script

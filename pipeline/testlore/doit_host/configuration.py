@@ -86,10 +86,27 @@ def _make_room(path: str) -> None:
 
 def _is_readable(path: str) -> bool:
     """Whether doit can use the database at ``path``, which may not exist yet."""
+    sqlite3.register_converter("json", lambda data: json.loads(data.decode("utf-8")))  # as doit itself does
     try:
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-            rows = connection.execute("select task_id, task_data from doit").fetchall() if tables else []
-        return all(isinstance(json.loads(data), dict) for _, data in rows)
-    except (sqlite3.Error, ValueError, TypeError):
+        with contextlib.closing(sqlite3.connect(path, detect_types=sqlite3.PARSE_DECLTYPES)) as connection:
+            kinds = {kind for (kind,) in connection.execute("select type from sqlite_master")}
+            rows = connection.execute("select task_id, task_data from doit").fetchall() if kinds else []
+        return kinds <= {"table", "index"} and all(_is_readable_row(row) for _, row in rows)
+    except (sqlite3.Error, ValueError, TypeError, RecursionError):
         return False
+
+
+def _is_readable_row(row: object) -> bool:
+    """Whether doit can use what is kept of a task; it checks no types itself, so other ones end it with a traceback.
+
+    ``doit.dependency.Dependency`` lists the keys: those of its own end with a colon, and the others are files.
+    """
+    if not isinstance(row, dict) or not isinstance(row.get("_values_:") or {}, dict):
+        return False
+    dependencies = row.get("deps:") or []
+    if not isinstance(dependencies, list) or not all(isinstance(one, str) for one in dependencies):
+        return False
+    if (row.get("checker:") or "MD5Checker") != "MD5Checker":
+        return True  # doit forgets the states of files when another checker made them
+    states = [state for key, state in row.items() if not key.endswith(":")]
+    return all(state is None or (isinstance(state, list) and len(state) == 3) for state in states)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from typing import IO
 
 from testlore import canonical, libraries
 from testlore.engines import Sdk
@@ -63,16 +64,35 @@ def locate(root: str) -> Sdk:
     package = os.path.join(folder, "package.json")
     version, main = _described(package)
     files = [package, os.path.join(folder, main), *_bindings(folder)]
-    if not all(os.path.realpath(file).startswith(modules + os.sep) for file in files):
+    if not all(_lies_in(modules, file) for file in files):
         raise Failure("ruvector-sdk-invalid", f"a part of it lies outside of {_MODULES}")
     digest = canonical.digest([_digest(file) for file in files])
     return Sdk(NAME, version, digest, modules, tuple(files))
 
 
+def _lies_in(folder: str, path: str) -> bool:
+    """Whether a path leads into a folder. One that no file system takes, with NUL in it for example, leads nowhere."""
+    try:
+        return os.path.realpath(path).startswith(folder + os.sep)
+    except ValueError:
+        return False
+
+
+def _opened(path: str) -> IO[bytes]:
+    """A file for reading.
+
+    Raises:
+        OSError: there is none, or something else stands there; at a pipe, we would wait for a writer.
+    """
+    if not os.path.isfile(path):
+        raise FileNotFoundError(path)
+    return open(path, "rb")
+
+
 def _described(package: str) -> tuple[str, str]:
     """The version and the main file that ``package.json`` names."""
     try:
-        with open(package, "rb") as file:
+        with _opened(package) as file:
             described = canonical.loads(file.read(_MAX_PACKAGE_JSON))
         name, version, main = described["name"], described["version"], described.get("main", "index.js")
         if name == NAME and isinstance(version, str) and isinstance(main, str):
@@ -106,7 +126,7 @@ def _names(folder: str, prefix: str) -> list[str]:
 
 def _digest(path: str) -> str:
     try:
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             return hashlib.sha256(file.read()).hexdigest()
     except OSError:
         raise Failure("ruvector-sdk-invalid", f"its {os.path.basename(path)} cannot be read") from None

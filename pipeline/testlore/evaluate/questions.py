@@ -34,7 +34,7 @@ _CLOSING = re.compile(r"\b(?:fixes|closes)\b:?", re.IGNORECASE)
 _NO_LESSON = re.compile(r"^\W*(bump|releas|revert|merge|version\b|v?\d+\.\d)|\bbump(s|ed)?\b", re.IGNORECASE)
 
 _COMMIT = b"\x01"
-_HUNK = re.compile(rb"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK = re.compile(rb"^@@ -\d+(?:,(\d{1,18}))? \+\d+(?:,(\d{1,18}))? @@")
 _LOG = (
     *("-c", "core.quotePath=false", "-c", "core.bigFileThreshold=1m", "-c", "diff.orderFile=/dev/null"),
     *("log", "--no-merges", "--no-notes", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--patch"),
@@ -81,7 +81,7 @@ def head(repository: str) -> str:
         raise Unusable(
             "call-invalid", f"repo is {repository!r:.200}; allowed: a local git repository ({said[-1]:.200})"
         )
-    return output.decode("ascii").strip()
+    return output.decode("ascii", "replace").strip()
 
 
 def read(repository: str) -> list[Question]:
@@ -175,8 +175,7 @@ def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
         if line.startswith(_COMMIT):
             if commit is not None:
                 yield commit
-            name, time, subject = line[1:].decode("utf-8", "replace").rstrip("\n").split(" ", 2)
-            commit, language = (name, int(time or 0), subject, []), ""
+            commit, language = _begun(line), ""
         elif line.startswith(b"+++ "):
             path = line[4:].rstrip(b"\n\t").decode("utf-8", "replace")
             language = test_language(path[2:]) if path.startswith("b/") else ""
@@ -186,6 +185,21 @@ def _commits(lines: IO[bytes]) -> Iterator[tuple[str, int, str, list[_Hunk]]]:
                 commit[3].append(_Hunk(language, added))
     if commit is not None:
         yield commit
+
+
+def _begun(line: bytes) -> tuple[str, int, str, list[_Hunk]]:
+    """A commit by its first line, without hunks.
+
+    Raises:
+        Unusable: ``call-invalid``: what answers is no git that we know.
+    """
+    try:
+        name, time, subject = line[1:].decode("utf-8", "replace").rstrip("\n").split(" ", 2)
+        return name, int(time or 0), subject, []
+    except ValueError:
+        raise Unusable(
+            "call-invalid", f"git's log has the line {line!r:.80}; allowed: a commit's id, time and subject"
+        ) from None
 
 
 def _added(lines: IO[bytes], count: int) -> str:

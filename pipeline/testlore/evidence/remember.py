@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from testlore import canonical
-from testlore.errors import Refusal, UnsafePath, Unusable
+from testlore.errors import Refusal, Unusable
 from testlore.evidence import candidate, cases, patterns, staging, state
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.observation import Observation
@@ -157,7 +157,7 @@ def _before(root: str, paths: Sequence[str]) -> dict[str, bytes]:
     for path in paths:
         try:
             found[path] = safe_files.read_file(root, path, 8 * MAX_CONTENT_BYTES)
-        except (FileNotFoundError, UnsafePath):
+        except OSError:  # a folder, for example, may stand where the candidate has a file
             continue
     return found
 

@@ -175,6 +175,8 @@ def _is_outer(variable: str) -> bool:
 def _read_report(path: str, copy: str) -> tuple[str, Counter[Case]]:
     """What is wrong with a report, or nothing; and its cases."""
     try:
+        if not os.path.isfile(path):  # at a pipe we would wait for a writer
+            return "no-report", Counter()
         with open(path, "rb") as file:
             data = file.read(junit.MAX_BYTES + 1)
     except OSError:

@@ -238,7 +238,7 @@ def index(root: str) -> Index:
     try:
         with open(os.path.join(os.fsencode(root), path), "rb") as file:
             digest = canonical.digest(file.read())
-    except OSError:
+    except (OSError, ValueError):  # ValueError: what git said is no path
         digest = ""
     off = git.filters_off(filters)
     return NO_INDEX if off is None else Index(digest, (*off, *_STATES, *_CHANGED))

@@ -68,7 +68,8 @@ def read_private(name: str, limit: int) -> bytes | None:
         ``None`` when there is no file; nothing when it cannot be read, or another user could have written or read it.
     """
     try:
-        descriptor = os.open(os.path.join(folder(), name), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nobody may write to a pipe
+        descriptor = os.open(os.path.join(folder(), name), flags)
     except FileNotFoundError:
         return None
     except OSError:

@@ -24,6 +24,10 @@ def check_relative(path: str) -> None:
         raise UnsafePath(f"{path!r} is not a plain relative path")
     if any(part in ("", ".", "..") for part in path.split("/")):
         raise UnsafePath(f"{path!r} has an empty part, '.' or '..'")
+    try:
+        path.encode("utf-8", "surrogateescape")  # so that a name of other bytes passes, as the system names it
+    except UnicodeEncodeError:
+        raise UnsafePath(f"{path!r} has half a character") from None
 
 
 def safe_path(root: str, path: str) -> str:

@@ -45,7 +45,8 @@ class Opening(NamedTuple):
 def read_stamp(cache: Cache) -> Stamp:
     """The sealed stamp of the last verification; empty if there is none, or other code or schemas made it."""
     value = read_checked(cache, STAMP)
-    return Stamp(**{key: value[key] for key in Stamp._fields}) if value else Stamp()
+    found = [one for key in Stamp._fields if isinstance(one := value.get(key), str)]
+    return Stamp(*found) if len(found) == len(Stamp._fields) else Stamp()
 
 
 def read_checked(cache: Cache, name: str) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def read_checked(cache: Cache, name: str) -> dict[str, Any]:
         sealed = cache.read_sealed(name)
     except Fallback:
         return {}
-    return sealed.value if sealed is not None and sealed.value["checker"] == digests.of("validation") else {}
+    return sealed.value if sealed is not None and sealed.value.get("checker") == digests.of("validation") else {}
 
 
 def open_project(root: str) -> Opening:

@@ -78,7 +78,7 @@ def _read(cache: Cache, scope: Scope) -> tuple[list[str], Statistics]:
         return nothing
     try:
         sealed = cache.read_sealed(TERMS, _MAX_BYTES)
-        if sealed is None or sealed.value["code"] != _code():
+        if sealed is None or sealed.value.get("code") != _code():
             return nothing
         return sealed.value["texts"], bm25.from_bytes(sealed.body, sealed.value["starts"])
     except (Fallback, ValueError):  # ValueError: written on a machine of the other byte order

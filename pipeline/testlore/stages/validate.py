@@ -60,4 +60,5 @@ def keep_stamp(cache: Cache, scope: Scope, stamp: Stamp) -> None:
 
 def _known_seals(cache: Cache) -> frozenset[str]:
     """The seals of the records that today's code verified before."""
-    return frozenset(read_checked(cache, SEALS).get("seals", ()))
+    seals = read_checked(cache, SEALS).get("seals")
+    return frozenset(one for one in seals if isinstance(one, str)) if isinstance(seals, list) else frozenset()
