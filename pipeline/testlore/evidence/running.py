@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from testlore.child import Child
-from testlore.evidence import junit
+from testlore.evidence import junit, subject
 from testlore.evidence.junit import Case
 from testlore.frameworks import Extent, Framework, command, union
 from testlore.frameworks.javascript import PACKAGES
@@ -80,7 +80,9 @@ class Place(NamedTuple):
     folder: str
 
 
-def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, stop_early: bool = False) -> Run:
+def run(
+    place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, stop_early: bool = False, measure: str = ""
+) -> Run:
     """Run the suite of a copy. The project's own coverage is only measured when the whole suite runs.
 
     Args:
@@ -88,6 +90,7 @@ def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, s
         copy: the folder of the copy.
         only: the test file or files to run; empty for the whole suite.
         stop_early: whether to stop at the first failure, if the framework can.
+        measure: a folder for what :mod:`testlore.evidence.subject` reads; empty to measure nothing.
 
     Raises:
         Refusal: ``runner-missing``: we do not know how to get a report from the configured runner.
@@ -109,7 +112,8 @@ def run(place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, s
     named = tuple([only] if isinstance(only, str) and only else only)
     extent = Extent(named, stop_early, without_coverage=bool(named) or stop_early)
     argv, variables = command.build(place.framework, place.root, runner, copy, report, files, extent)
-    environment = {**_environment(folder, temporary, copy), **variables}
+    measuring = subject.environment(place.framework, measure) if measure else {}
+    environment = {**_environment(folder, temporary, copy), **variables, **measuring}
     try:
         child = Child(argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
     except OSError as error:
