@@ -259,6 +259,13 @@ measured = coverage.Coverage(data_file="own.data")
 measured.start()
 atexit.register(measured.save)
 """
+OWN_TRACER = """\
+import builtins, sys
+def trace(frame, event, argument): pass
+builtins.own_trace = trace
+sys.settrace(trace)
+"""
+KEEPS_TRACER = "import builtins, sys\nassert sys.gettrace() is builtins.own_trace\n"
 
 
 @pytest.mark.parametrize(
@@ -268,7 +275,7 @@ atexit.register(measured.save)
         ([], {"sitecustomize.py": OWN_MEASURE}, "own.data"),
         ([], {"conftest.py": OWN_MEASURE}, "own.data"),
         ([], {"coverage.py": "raise SystemExit('not to be imported')\n"}, ""),
-        ([], {"conftest.py": "import sys\nsys.settrace(None)\n"}, ""),
+        ([], {"sitecustomize.py": OWN_TRACER, "conftest.py": KEEPS_TRACER}, ""),
     ],
     ids=["coverage-run", "sitecustomize", "conftest", "own-module", "tracer"],
 )
@@ -335,10 +342,12 @@ def test_a_python_that_is_too_old_for_our_coverage_does_without(
 
 
 NODE_TILL = """\
+import './imported.js';
 export const clamp = (n) => Math.max(0, Math.min(10, n));
 export class Till { total(prices) { return prices.reduce((a, b) => a + b, 0); } }
 export function main() { console.log(new Till().total([1])); }
 """
+NODE_SOURCES = {"src/till.js": NODE_TILL, "src/imported.js": "export function unused() {}\n"}
 NODE_TESTS = {
     "test/clamp.test.js": NODE_ORIGINAL.replace("calc", "till"),
     "test/total.test.js": NODE_ORIGINAL.replace("{clamp}", "{clamp, Till}")
@@ -350,7 +359,7 @@ NODE_TESTS = {
 @NODE
 @pytest.mark.parametrize("runner", [[], ["node", "--test", "--experimental-test-coverage", "{files}"]])
 def test_a_node_case_is_about_the_functions_that_its_file_runs(tmp_path: Path, runner: list[str]) -> None:
-    files = {"package.json": '{"type": "module"}', "src/till.js": NODE_TILL, **NODE_TESTS}
+    files = {"package.json": '{"type": "module"}', **NODE_SOURCES, **NODE_TESTS}
     root = make_project(tmp_path / "a shop", files, {"adapter": "node", **({"runner": runner} if runner else {})})
     found = measure(root, tmp_path / "runs")
     assert found.run.problem == "", found.run.output
@@ -368,7 +377,7 @@ def test_what_a_node_test_starts_is_run_by_it(tmp_path: Path) -> None:
     test = "import {execFileSync} from 'node:child_process';\n" + test
     files = {
         "package.json": '{"type": "module"}',
-        "src/till.js": NODE_TILL,
+        **NODE_SOURCES,
         "src/main.js": "import {main} from './till.js';\nmain();\n",
         "test/main.test.js": test,
     }
@@ -379,12 +388,13 @@ def test_what_a_node_test_starts_is_run_by_it(tmp_path: Path) -> None:
 
 @NODE
 def test_a_node_suite_that_keeps_its_coverage_elsewhere_is_told_by_its_imports(tmp_path: Path) -> None:
-    files = {"package.json": '{"type": "module"}', "src/till.js": NODE_TILL, **NODE_TESTS}
+    files = {"package.json": '{"type": "module"}', **NODE_SOURCES, **NODE_TESTS}
     runner = ["env", f"NODE_V8_COVERAGE={tmp_path / 'theirs'}", "node", "--test", "{files}"]
     found = measure(make_project(tmp_path / "shop", files, {"adapter": "node", "runner": runner}), tmp_path / "runs")
     assert found.run.problem == "", found.run.output
     about = found.about("", "test/total.test.js")
-    assert (paths(about), about.symbols, about.measured) == (["src/till.js"], ["Till", "clamp"], False)
+    assert (about.symbols, about.measured) == (["Till", "clamp"], False)
+    assert paths(about) == ["src/imported.js", "src/till.js"]
     assert list((tmp_path / "theirs").iterdir())
 
 
@@ -482,7 +492,7 @@ def till(): return Till()
 def half(n): return divide(n, 2)
 
 def test_low(): assert LOW == 0
-def test_till(till): assert till
+def test_till(till): pass
 class TestHalf:
     def setup_method(self): self.till = Till()
     @pytest.mark.parametrize("n", [4])
