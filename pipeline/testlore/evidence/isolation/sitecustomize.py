@@ -47,6 +47,8 @@ class _Project:
             return ""
         if not _lies_in(real, self.original) or _lies_in(real, self.copy):
             return None
+        if _lies_in(real, os.path.realpath(_HERE)) or real == os.path.realpath(_HERE):  # the project is ours
+            return None
         if self._prefix != self.original and (real == self._prefix or _lies_in(real, self._prefix)):
             return None
         below = os.path.relpath(real, self.original)
