@@ -50,6 +50,12 @@ class Till:
     def total(self, prices):
         return sum(prices)
 
+    def _hidden(self):
+        return self.told()
+
+    def told(self):
+        return True
+
     async def later(self):
         return 1
 
@@ -89,6 +95,10 @@ def test_add():
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_line(n):
     assert one_line(n) == n + 1
+
+
+def test_private():
+    assert Till()._hidden()
 
 
 class TestTill:
@@ -185,6 +195,7 @@ def till(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 @pytest.mark.parametrize(
     ("name", "symbols"),
     [
+        ("test_private", ["Till.told", "Till._hidden"]),
         ("test_add", ["add"]),  # what is defined in a function is the function's
         ("test_one_line[1]", ["one_line"]),
         ("TestTill > test_total", ["Till.total", "add"]),  # fewer cases run the former
@@ -210,7 +221,8 @@ def test_a_file_without_a_case_stands_for_all_its_cases(till: Measured) -> None:
     assert paths(found) == ["shop/rules.py", "shop/till.py"]
     assert found.symbols[-1] == "add"  # three cases run it
     assert set(found.symbols) == {
-        *("Till.Drawer.open", "Till.later", "Till.total", "add", "main", "one_line", "refuse", "registered"),
+        *("Till.Drawer.open", "Till._hidden", "Till.later", "Till.told", "Till.total"),
+        *("add", "main", "one_line", "refuse", "registered"),
     }
 
 
@@ -454,7 +466,7 @@ def test_the_relative_imports_of_a_script_are_found(
     ("code", "files", "names"),
     [
         ("from shop.till import add, Till as T", ["src/shop/till.py"], ["Till", "add"]),
-        ("from shop import till\ntill.add(till.limit)", ["src/shop/till.py"], ["add", "limit"]),
+        ("from shop import till\ntill.add(till.limit, till.__file__)", ["src/shop/till.py"], ["add", "limit"]),
         ("import shop.till\nshop.till.add()", ["src/shop/till.py"], ["add"]),
         ("import shop.till as t\nt.add()", ["src/shop/till.py"], ["add"]),
         ("from shop.till import *", ["src/shop/till.py"], []),
@@ -463,6 +475,8 @@ def test_the_relative_imports_of_a_script_are_found(
         ("from .helping import made", ["tool.py"], ["make"]),  # what helps tests is looked through
         ("import tool\ntool.make()", ["tool.py"], ["make"]),
         ("import json, pytest, till", [], []),  # a module of a package is no module of that name
+        ("from deep.inner import thing", ["odd/place/deep/inner.py"], ["thing"]),  # pytest's pythonpath may say so
+        ("from . import shared", ["tool.py"], ["make"]),
         ("def broken(:", [], []),
     ],
 )
@@ -473,7 +487,9 @@ def test_the_imports_of_python_are_found(tmp_path: Path, code: str, files: list[
         "src/shop/json.py": "",
         "tool.py": "",
         "tests/__init__.py": "",
-        "tests/unit/__init__.py": "",
+        "tests/unit/__init__.py": "from tool import make as shared\n",
+        "odd/place/deep/inner.py": "",
+        "odd/place/json.py": "",
         "tests/unit/helping.py": "from tool import make\nmade = make\n",
         "tests/unit/test_a.py": code,
     }

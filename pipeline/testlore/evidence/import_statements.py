@@ -69,10 +69,13 @@ def _top(alias: ast.alias) -> str:
 def attributes(tree: ast.Module, bound: str) -> Iterable[str]:
     """The names of a module that code uses as attributes of it: ``clamp`` of ``shop.calc`` in ``shop.calc.clamp(1)``.
 
+    Those that every module has, such as ``__file__``, are left out.
+
     Args:
         bound: how the code calls the module.
     """
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _dotted(node.value) == bound}
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _dotted(node.value) == bound}
+    return {name for name in used if not name.startswith("__")}
 
 
 def _dotted(node: ast.expr) -> str:

@@ -60,12 +60,10 @@ def of_run(framework: Framework, copy: str, folder: str, cases: Iterable[Case], 
     tests = sorted({case.file for case in wanted if case.file})
     folders = _test_folders(digests, tests)
 
-    def is_subject(path: str) -> bool:
-        return path in digests and languages.is_code(path) and not _is_test(path, tests, folders)
-
+    sources = {path for path in digests if languages.is_code(path) and not _is_test(path, tests, folders)}
     for name in dict.fromkeys((framework.MEASURE, measures.BY_IMPORTS)):
         measure = measures.measure(name)
-        calls = measure.calls(folder, copy, tests, is_subject)
+        calls = measure.calls(folder, copy, tests, sources)
         runners = {runner for functions in calls.values() for named in functions.values() for runner in named}
         own = measure.runners_of(wanted, runners)
         if own:
@@ -111,4 +109,5 @@ def _rarest_first(calls: Calls, own: set[str], digests: Mapping[str, str]) -> Su
 
 
 def _by_number(found: Mapping[str, int]) -> list[str]:
-    return sorted(found, key=lambda name: (found[name], name))
+    """The rarest first; of equally rare functions first those that are not private."""
+    return sorted(found, key=lambda name: (found[name], name.rpartition(".")[2].startswith("_"), name))

@@ -7,7 +7,7 @@ such a module and add its name to :data:`NAMES`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol, cast
 
 from testlore.evidence.junit import Case
@@ -34,14 +34,14 @@ class Measure(Protocol):
     def environment(self, folder: str) -> dict[str, str]:
         """The environment variables with which a run is measured. It may write into the folder."""
 
-    def calls(self, folder: str, copy: str, tests: Sequence[str], is_source: Callable[[str], bool]) -> Calls:
+    def calls(self, folder: str, copy: str, tests: Sequence[str], sources: Collection[str]) -> Calls:
         """What was run.
 
         Args:
             folder: where the measured run left its data.
             copy: the copy that was tested, as the run left it.
             tests: the test files of the cases that are asked about.
-            is_source: whether a path of the project is one of the files to tell of.
+            sources: the files to tell of.
         """
 
     def runners_of(self, cases: Iterable[Case], runners: Collection[str]) -> set[str]:

@@ -11,7 +11,8 @@ import ast
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from testlore.evidence import import_statements, used_names
@@ -23,7 +24,7 @@ from testlore.frameworks import languages
 IS_RUN = False
 
 _MAX_BYTES = 1 << 20
-_SOURCE_FOLDERS = ("", "src", "lib", "python")  # in which a project's packages may lie
+_PACKAGE = "__init__.py"
 _FIXTURES = "conftest.py"  # pytest imports it for the tests beside and below it
 _ENDINGS = ("", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 _COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -38,6 +39,30 @@ _CLAUSES = {
     "(": re.compile(r"(?s).*\b(?:const|let|var)\s(?P<names>[^'\"`();=]*)=\s*(?:await\s+)?\Z"),
 }
 _SCRIPT_NAME = re.compile(r"(?:type\s+)?(?P<name>[\w$]+)")
+
+
+class _Project(NamedTuple):
+    """Where the files are that are imported.
+
+    Attributes:
+        copy: their folder.
+        roots: for each name that Python may import first, the folders that it lies in.
+    """
+
+    copy: str
+    roots: dict[str, list[str]]
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file of this path."""
+        return not path.startswith("..") and os.path.isfile(os.path.join(self.copy, path))
+
+    def read(self, path: str) -> bytes:
+        """The beginning of a file; nothing if the run has removed it."""
+        try:
+            with open(os.path.join(self.copy, path), "rb") as file:
+                return file.read(_MAX_BYTES)
+        except OSError:
+            return b""
 
 
 class _Imported(NamedTuple):
@@ -59,23 +84,24 @@ def environment(folder: str) -> dict[str, str]:
     return {}
 
 
-def calls(folder: str, copy: str, tests: Sequence[str], is_source: Callable[[str], bool]) -> Calls:
+def calls(folder: str, copy: str, tests: Sequence[str], sources: Collection[str]) -> Calls:
     """For each source file that test files import, directly or by one other file, by which of them."""
     found: Calls = {}
+    project = _Project(copy, _roots(sources))
 
     def add(path: str, names: Collection[str], runners: set[str]) -> None:
-        if is_source(path):
+        if path in sources:
             for name in names or ("",):
                 found.setdefault(path, {}).setdefault(name, set()).update(runners)
 
     for test in tests:
-        uses = used_names.of_tests(_read(copy, test)) if languages.language(test) == "python" else {}
-        for path, names, bound in [*_imported(copy, test), *_fixtures(copy, test)]:
+        uses = used_names.of_tests(project.read(test)) if languages.language(test) == "python" else {}
+        for path, names, bound in [*_imported(project, test), *_fixtures(project, test)]:
             users = [function for function, used in uses.items() if bound in used] or list(uses)
             runners = {_runner(test, function) for function in users} or {test}
             add(path, names, runners)
-            for further, more, _ in _imported(copy, path):
-                add(further, () if is_source(path) else more, runners)
+            for further, more, _ in _imported(project, path):
+                add(further, () if path in sources else more, runners)
     return found
 
 
@@ -93,42 +119,45 @@ def runners_of(cases: Iterable[Case], runners: Collection[str]) -> set[str]:
     return found
 
 
-def _fixtures(copy: str, test: str) -> Iterator[_Imported]:
+def _roots(sources: Collection[str]) -> dict[str, list[str]]:
+    """For each package, namespace and module that lies in no package, the folders that it lies in."""
+    places = {place.removesuffix(".py") for path in sources if path.endswith(".py") for place in _upwards(path)}
+    found: dict[str, list[str]] = {}
+    for place in sorted(places):
+        folder, name = posixpath.split(place)
+        if posixpath.join(folder, _PACKAGE) not in sources:
+            found.setdefault(name, []).append(folder)
+    return found
+
+
+def _fixtures(project: _Project, test: str) -> Iterator[_Imported]:
     if languages.language(test) == "python":
         for folder in _upwards(posixpath.dirname(test)):
             path = posixpath.join(folder, _FIXTURES)
-            if _is_file(copy, path):
+            if project.has(path):
                 yield _Imported(path, set())
 
 
-def _imported(copy: str, path: str) -> Iterator[_Imported]:
+def _imported(project: _Project, path: str) -> Iterator[_Imported]:
     """The files of the project that a file imports."""
     read = _by_python if languages.language(path) == "python" else _by_script
-    yield from read(copy, path, _read(copy, path))
+    yield from read(project, path, project.read(path))
 
 
-def _read(copy: str, path: str) -> bytes:
-    try:
-        with open(os.path.join(copy, path), "rb") as file:
-            return file.read(_MAX_BYTES)
-    except OSError:  # the run has removed it
-        return b""
-
-
-def _by_python(copy: str, path: str, source: bytes) -> Iterator[_Imported]:
+def _by_python(project: _Project, path: str, source: bytes) -> Iterator[_Imported]:
     tree = import_statements.parse(source)
     if tree is None:
         return
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for one in import_statements.imports(node):
-                yield from _of_import(copy, path, tree, one)
+                yield from _of_import(project, path, tree, one)
 
 
-def _of_import(copy: str, path: str, tree: ast.Module, one: Import) -> Iterator[_Imported]:
+def _of_import(project: _Project, path: str, tree: ast.Module, one: Import) -> Iterator[_Imported]:
     parts = [part for part in one.module.split(".") if part]
-    submodule = _module(copy, path, one.level, [*parts, one.name]) if one.name else ""
-    module = _module(copy, path, one.level, parts)
+    submodule = _module(project, path, one.level, [*parts, one.name]) if one.name else ""
+    module = _module(project, path, one.level, parts)
     top = one.bound.partition(".")[0]
     if submodule:
         yield _Imported(submodule, set(import_statements.attributes(tree, one.bound)), top)
@@ -138,27 +167,28 @@ def _of_import(copy: str, path: str, tree: ast.Module, one: Import) -> Iterator[
         yield _Imported(module, set(import_statements.attributes(tree, one.bound)), top)
 
 
-def _module(copy: str, path: str, level: int, parts: list[str]) -> str:
+def _module(project: _Project, path: str, level: int, parts: list[str]) -> str:
     """The file of a module; empty when the project has none."""
     folders = list(_upwards(posixpath.dirname(path)))
     if level:
         roots = folders[level - 1 : level]
     else:  # a folder of a package is on no search path
-        inside = [posixpath.join(folder, source) for folder in folders for source in _SOURCE_FOLDERS]
-        roots = [root for root in inside if not _is_file(copy, posixpath.join(root, "__init__.py"))]
+        near = [root for root in folders if not project.has(posixpath.join(root, _PACKAGE))]
+        far = [] if parts[0] in sys.stdlib_module_names else project.roots.get(parts[0], [])
+        roots = [*near, *far]
     for root in roots:
         base = posixpath.join(root, *parts)
-        for candidate in (f"{base}.py", posixpath.join(base, "__init__.py")):
-            if parts and _is_file(copy, candidate):
+        for candidate in (f"{base}.py" if parts else "", posixpath.join(base, _PACKAGE)):
+            if project.has(candidate):
                 return candidate
     return ""
 
 
-def _by_script(copy: str, path: str, source: bytes) -> Iterator[_Imported]:
+def _by_script(project: _Project, path: str, source: bytes) -> Iterator[_Imported]:
     text = source.decode("utf-8", "replace")
     for found in _SCRIPT_IMPORT.finditer(text):
         base = posixpath.normpath(posixpath.join(posixpath.dirname(path), found["path"]))
-        target = next((one for one in _script_files(base) if _is_file(copy, one)), "")
+        target = next((one for one in _script_files(base) if project.has(one)), "")
         if target:
             before = text[max(0, found.start() - _MOST_BEFORE) : found.start()]
             how = "(" if found["how"].endswith("(") else found["how"]
@@ -183,12 +213,8 @@ def _script_names(clause: str) -> set[str]:
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """A folder and those around it, up to the project's own, which is empty."""
+    """A path and the folders around it, up to the project's own, which is empty."""
     while folder:
         yield folder
         folder = posixpath.dirname(folder)
     yield ""
-
-
-def _is_file(copy: str, path: str) -> bool:
-    return not path.startswith("..") and os.path.isfile(os.path.join(copy, path))

@@ -10,7 +10,7 @@ import ast
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from testlore import libraries
@@ -60,7 +60,7 @@ def environment(folder: str) -> dict[str, str]:
     return {"TESTLORE_MEASURE": folder}
 
 
-def calls(folder: str, copy: str, tests: Sequence[str], is_source: Callable[[str], bool]) -> Calls:
+def calls(folder: str, copy: str, tests: Sequence[str], sources: Collection[str]) -> Calls:
     """For each source file, during which contexts of coverage.py each of its functions ran.
 
     Lines that run when a module is imported are no call of a function.
@@ -68,7 +68,7 @@ def calls(folder: str, copy: str, tests: Sequence[str], is_source: Callable[[str
     found: Calls = {}
     lines: dict[str, _Lines | None] = {}
     for path, contexts_of in _measured(folder, copy):
-        if not is_source(path):
+        if path not in sources:
             continue
         if path not in lines:
             lines[path] = _lines(os.path.join(copy, path))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -27,14 +27,14 @@ def environment(folder: str) -> dict[str, str]:
     return {"NODE_V8_COVERAGE": folder}
 
 
-def calls(folder: str, copy: str, tests: Sequence[str], is_source: Callable[[str], bool]) -> Calls:
+def calls(folder: str, copy: str, tests: Sequence[str], sources: Collection[str]) -> Calls:
     """For each source file, by which test files each of its functions was run, also while it was imported."""
     found: Calls = {}
     for process in _processes(folder):
         scripts = {path: script for script in process for path in [_path(script, copy)] if path}
         runners = {path for path in scripts if path in tests or union.is_test_file(path)} or set(tests) or {""}
         for path, script in scripts.items():
-            if is_source(path):
+            if path in sources:
                 for function in _called(script):
                     found.setdefault(path, {}).setdefault(function, set()).update(runners)
     return found
