@@ -265,6 +265,13 @@ def test_each_worker_of_a_parallel_run_is_measured(tmp_path: Path) -> None:
     assert found.about("test_clamp").symbols == ["clamp"]
 
 
+def test_pytest_cov_is_switched_off_and_its_suite_is_measured(tmp_path: Path) -> None:
+    options = "[pytest]\naddopts = -p pytest_cov.plugin --cov=calc --cov-fail-under=100\n"
+    found = measure(calc_suite(tmp_path / "shop", [], **{"pytest.ini": options}), tmp_path / "runs")
+    assert (found.run.problem, found.run.count("passed")) == ("", 2), found.run.output
+    assert (found.about("test_divide").symbols, found.about("test_divide").measured) == (["divide"], True)
+
+
 OWN_MEASURE = """\
 import atexit, coverage
 measured = coverage.Coverage(data_file="own.data")

@@ -83,7 +83,7 @@ class Place(NamedTuple):
 def run(
     place: Place, name: str, copy: str, only: str | Sequence[str] = (), *, stop_early: bool = False, measure: str = ""
 ) -> Run:
-    """Run the suite of a copy. The project's own coverage is only measured when the whole suite runs.
+    """Run the suite of a copy. The project's own coverage is only measured in whole runs in which we measure nothing.
 
     Args:
         name: a name for this run that no other run in the same place has.
@@ -110,7 +110,7 @@ def run(
     _write_json(description["sources"], list(place.sources))
     runner, files = place.settings.runner, _files_below(copy, place.sources)
     named = tuple([only] if isinstance(only, str) and only else only)
-    extent = Extent(named, stop_early, without_coverage=bool(named) or stop_early)
+    extent = Extent(named, stop_early, without_coverage=bool(named or stop_early or measure))
     argv, variables = command.build(place.framework, place.root, runner, copy, report, files, extent)
     measuring = subject.environment(place.framework, measure) if measure else {}
     environment = {**_environment(folder, temporary, copy), **variables, **measuring}
