@@ -12,7 +12,15 @@ from testlore.ranking import bm25, documents, fusion
 Json = dict[str, Any]
 
 
-def about(number: int, title: str, test: str, source: str, symbols: list[str], outcome: str = "rejected") -> Json:
+def about(
+    number: int,
+    title: str,
+    test: str,
+    source: str,
+    symbols: list[str],
+    outcome: str = "rejected",
+    reason: str = "case-loss",
+) -> Json:
     """A record with the keys of version 2, which say what it is about."""
     code = f"def {test}():\n    assert {symbols[0]}(1)\n"
     return reseal(
@@ -21,19 +29,24 @@ def about(number: int, title: str, test: str, source: str, symbols: list[str], o
         title=title,
         tests=[{"path": f"tests/{test}.py", "name": f"{test}[{case}]", "outcome": "passed"} for case in ("one", "two")],
         subject={"files": [{"path": source, "digest": canonical.digest(source)}], "symbols": symbols},
-        reasons=[] if outcome == "accepted" else [f"case-loss: {test}"],
+        reasons=[] if outcome == "accepted" else [f"{reason}: {test}"],
         warnings=[] if outcome == "accepted" else ["case-loss"],
     )
 
 
 DISCOUNT = about(
-    1, "A negative percent is refused", "test_discount_below_zero", "shop/prices.py", ["apply_discount", "Till.round"]
+    1,
+    "A negative percent is refused",
+    "test_discount_below_zero",
+    "shop/prices.py",
+    ["apply_discount", "Till.round"],
+    reason="flaky",
 )
 MEMORY = [
     DISCOUNT,
     about(2, "Refunds keep the currency", "test_refund", "shop/refunds.py", ["refund"], "accepted"),
     about(3, "A percent of nothing", "test_share_of_nothing", "shop/shares.py", ["share"], "accepted"),
-    about(4, "Leap years", "test_leap", "shop/calendar/discount.py", ["is_leap"], "accepted"),
+    about(4, "Leap years", "test_leap", "shop/calendar/discount.py", ["is_leap"]),
     make_episode(5, "def test_zero_boundary(): assert clamp(0) == 0"),
 ]
 
@@ -57,7 +70,7 @@ def test_a_rejected_attempt_is_found_by_what_it_was_about() -> None:
         ("prices", 1),  # a source
         ("till", 1),  # a function of it
         ("apply_discount", 1),
-        ("case-loss", 1),  # a reason
+        ("flaky", 1),  # a reason
         ("calendar", 4),
         ("currency", 2),
     ],
@@ -70,7 +83,7 @@ def test_a_word_of_the_title_or_of_a_tests_name_counts_more_than_one_of_a_path()
     counts = bm25.statistics([documents.episode_text(DISCOUNT)]).holders(["percent", "below", "pric"])
     told = {feature: held[0] for feature, held in counts.items()}
     assert told == {"percent": 3, "below": 3 + 1 + 1, "pric": 1}  # the test's path and the reason have its name, too
-    assert found("discount") == [1, 4]  # a path of an accepted episode, and a test's name of a rejected one
+    assert found("discount") == [1, 4]  # a test's name, and a path
 
 
 def test_many_cases_of_one_test_count_as_one() -> None:
@@ -95,5 +108,5 @@ def test_a_model_reads_title_and_names_first_and_the_rest_once() -> None:
         "test_discount_below_zero one two",
         "apply_discount Till round",
         "shop prices py tests test_discount_below_zero",
-        "case loss test_discount_below_zero",
+        "flaky test_discount_below_zero",
     ]
