@@ -29,6 +29,7 @@ CHILD_PROGRAMS = (
     "frameworks/runners/unittest_junit.py",
     "evidence/isolation/sitecustomize.py",
     "evidence/isolation/testlore_without_coverage.py",
+    "evidence/measures/start_coverage.py",
 )
 
 

@@ -51,11 +51,47 @@ def kept(content: str, before: str | None = None, path: str = "tests/test_a.py")
 
 def test_a_pattern_is_one_test_function_with_its_decorators_and_without_comments() -> None:
     assert kept(TEST) == [
+        "import pytest\n\n"
         '@pytest.mark.parametrize(\n    "n",\n    [0, 1],\n)\ndef test_table(n):\n    """Say what."""\n'
         '    text = "# no comment"\n\n    assert n == 0 or text',
         "@staticmethod\nasync def test_inside():\n    assert True",
         "def test_deep(self): assert True",
     ]
+
+
+IMPORTS = """\
+from __future__ import annotations
+import os, sys  # why
+import shop.rules
+from shop.till import (
+    Till,  # the till
+    add as plus,
+)
+from shop.rules import *
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("def test_a():\n    assert plus(1, 2) == 3", ["from shop.till import add as plus"]),
+        ("def test_a():\n    shop.rules.check(sys.path)", ["import sys", "import shop.rules"]),
+        ("@os.mark\nasync def test_a(x: Till): pass", ["import os", "from shop.till import Till"]),
+        ("def test_a(): pass", []),
+    ],
+)
+def test_a_python_pattern_has_the_imports_that_it_needs_before_it(code: str, needed: list[str]) -> None:
+    statements = [*needed, "from shop.rules import *"]
+    assert kept(f"{IMPORTS}\n\n{code}\n") == ["\n".join(statements) + f"\n\n{code}"]
+
+
+def test_imports_are_kept_as_far_as_the_test_stays_whole() -> None:
+    for length, expected in ((1000, 3), (1120, 2), (1250, 0)):
+        code = f"def test_a():\n    a0, a1, a2 = '{'x' * (length - 40)}'"
+        source = "\n".join([*(f"from {'m' * 20} import a{n}" for n in range(3)), "", code])
+        (found,) = kept(source)
+        assert found.count("import") == expected
+        assert found.endswith(code[:1200])
 
 
 def test_only_new_and_changed_tests_are_patterns() -> None:

@@ -488,6 +488,16 @@ def test_a_program_of_the_project_is_found_from_a_relative_root(
     assert evidence.validate(".", evidence.stage(".", patch())).outcome == "accepted"
 
 
+def test_a_project_that_holds_our_isolation_is_isolated_like_any_other(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = pytest_project(tmp_path / "shop")
+    shutil.copytree(Path(running._ISOLATION), root / "isolation")
+    monkeypatch.setattr(running, "_ISOLATION", str(root / "isolation"))
+    ran = run_suite(root, folder)
+    assert is_green(ran), (ran.problem, ran.output)
+
+
 def test_another_sitecustomize_still_runs_and_an_outer_run_of_ours_does_not(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from helpers import REPOSITORY
 from testlore import frameworks
 from testlore.errors import Refusal
-from testlore.evidence import running
+from testlore.evidence import measures, running
 from testlore.frameworks import (
     Command,
     Extent,
@@ -88,6 +88,13 @@ def test_no_other_room_names_a_framework() -> None:
 def test_a_framework_is_known_by_the_name_of_its_module(framework: Framework) -> None:
     assert frameworks.framework(framework.NAME) is framework
     assert framework.fits(frameworks.ProjectFiles("/nowhere")) == (framework is custom)
+
+
+@EVERY
+def test_a_framework_names_a_measure_that_there_is(framework: Framework) -> None:
+    assert framework.MEASURE in measures.NAMES
+    is_run = measures.measure(framework.MEASURE).IS_RUN
+    assert is_run == (framework.MEASURE != measures.BY_IMPORTS)
 
 
 @EVERY
@@ -319,6 +326,7 @@ def test_a_custom_runner_may_start_python_and_javascript() -> None:
     [
         ("PYTEST_ADDOPTS", True), ("PYTEST_XDIST_WORKER", True), ("COV_CORE_SOURCE", True), ("COVERAGE_FILE", True),
         ("JEST_WORKER_ID", True), ("VITEST", True), ("VITEST_POOL_ID", True), ("NODE_TEST_CONTEXT", True),
+        ("NODE_V8_COVERAGE", True),
         ("PYTEST_PLUGINS", False), ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", False), ("PLAYWRIGHT_BROWSERS_PATH", False),
         ("PYTEST_XDIST_AUTO_NUM_WORKERS", False), ("PYTEST_TIMEOUT", False),
         ("NODE_OPTIONS", False), ("PATH", False),

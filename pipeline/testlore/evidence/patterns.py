@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from testlore import canonical
-from testlore.evidence import masking
+from testlore.evidence import import_statements, masking
 from testlore.frameworks import languages
 from testlore.memory.store import MAX_PATTERN_CHARACTERS
 
@@ -55,6 +55,8 @@ class PrivateNames(NamedTuple):
 def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: PrivateNames) -> list[dict[str, str]]:
     """The patterns of changed test files: each new or changed Python test; in other languages the start of the file.
 
+    A Python test has the imports that it needs before it.
+
     Args:
         changed: the content of the changed test files, by path, in the candidate's order.
         before: the old content of those that existed, by path.
@@ -67,7 +69,8 @@ def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: 
     for path, content in changed.items():
         language, text = languages.language(path), _text(content)
         if language == "python":
-            found += [(language, code) for code in _new_tests(test_functions(text), before.get(path))]
+            new = _new_tests(test_functions(text), before.get(path))[:MAX_PATTERNS]
+            found += [(language, _with_imports(text, code)) for code in new]
         else:
             found.append((language, text))
     patterns = []
@@ -161,6 +164,16 @@ def _new_tests(functions: Mapping[str, str], before: bytes | None) -> list[str]:
     """
     known = test_functions(_text(before)) if before is not None and functions else {}
     return [code for name, code in functions.items() if known.get(name) != code]
+
+
+def _with_imports(source: str, code: str) -> str:
+    """Code with the imports before it that it needs, as many as leave it whole."""
+    room = MAX_PATTERN_CHARACTERS - canonical.utf16_length(code) - 1
+    fitting = ""
+    for statement in import_statements.needed(source, code):
+        if canonical.utf16_length(fitting) + canonical.utf16_length(statement) < room:
+            fitting += f"{statement}\n"
+    return f"{fitting}\n{code}" if fitting else code
 
 
 def _text(content: bytes) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from testlore.child import Child
-from testlore.evidence import junit
+from testlore.evidence import junit, subject
 from testlore.evidence.junit import Case
 from testlore.frameworks import Extent, Framework, command, union
 from testlore.frameworks.javascript import PACKAGES
@@ -84,15 +84,17 @@ def run(
     only: str | Sequence[str] = (),
     *,
     stop_early: bool = False,
+    measure: str = "",
     started: Callable[[Child], object] = lambda _: None,
 ) -> Run:
-    """Run the suite of a copy. The project's own coverage is only measured when the whole suite runs.
+    """Run the suite of a copy. The project's own coverage is only measured in whole runs in which we measure nothing.
 
     Args:
         name: a name for this run that no other run in the same place has.
         copy: the folder of the copy.
         only: the test file or files to run; empty for the whole suite.
         stop_early: whether to stop at the first failure, if the framework can.
+        measure: a folder for what :mod:`testlore.evidence.subject` reads; empty to measure nothing.
         started: called with the process, so that another thread can interrupt it.
 
     Raises:
@@ -113,9 +115,10 @@ def run(
     _write_json(description["sources"], list(place.sources))
     runner, files = place.settings.runner, _files_below(copy, place.sources)
     named = tuple([only] if isinstance(only, str) and only else only)
-    extent = Extent(named, stop_early, without_coverage=bool(named) or stop_early)
+    extent = Extent(named, stop_early, without_coverage=bool(named or stop_early or measure))
     argv, variables = command.build(place.framework, place.root, runner, copy, report, files, extent)
-    environment = {**_environment(folder, temporary, copy), **variables}
+    measuring = subject.environment(place.framework, measure) if measure else {}
+    environment = {**_environment(folder, temporary, copy), **variables, **measuring}
     try:
         child = Child(argv, cwd=copy, env=environment, seconds=place.settings.run_seconds, max_output=None)
     except OSError as error:

@@ -119,6 +119,7 @@ class Framework(Protocol):
         NAME: its name in the configuration and in episodes, and the name of its module.
         IS_PYTHON: whether its tests run in Python. A run must then prove that it imported the copy of the project. If a
             runner names two frameworks, the Python one runs the tests.
+        MEASURE: how it is told which functions its tests run: a name of ``testlore.evidence.measures``.
         TOOL_FILES: paths of files that decide how its tests run.
         TEST_SUPPORT: names of tool files that are written together with tests. A patch may always change them.
         PROTECTED: names of further files that a patch may change only if it says so.
@@ -127,6 +128,7 @@ class Framework(Protocol):
 
     NAME: str
     IS_PYTHON: bool
+    MEASURE: str
     TOOL_FILES: tuple[str, ...]
     TEST_SUPPORT: tuple[str, ...]
     PROTECTED: tuple[str, ...]

@@ -21,6 +21,7 @@ from testlore.frameworks import (
 
 NAME = "custom"
 IS_PYTHON = False
+MEASURE = "imports"
 TOOL_FILES: tuple[str, ...] = (*javascript.TOOL_FILES, *python.TOOL_FILES)
 TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
 PROTECTED: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ from testlore.frameworks import (
 
 NAME = "jest"
 IS_PYTHON = False
+MEASURE = "imports"
 TOOL_FILES: tuple[str, ...] = javascript.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = ()
 PROTECTED: tuple[str, ...] = (*javascript.PROTECTED, "jest.config.mjs", "jest.config.cjs", "jest.config.json")

@@ -20,6 +20,7 @@ from testlore.frameworks import (
 
 NAME = "node"
 IS_PYTHON = False
+MEASURE = "v8"
 TOOL_FILES: tuple[str, ...] = javascript.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = ()
 PROTECTED: tuple[str, ...] = javascript.PROTECTED
@@ -82,5 +83,5 @@ def file_argument(path: str, copy: str) -> str:
 
 
 def is_outer(variable: str) -> bool:
-    """Whether a variable makes a child process report to an outer ``node --test``."""
-    return variable.startswith("NODE_TEST_")
+    """Whether a variable makes a child process report to an outer ``node --test``, or write its coverage for it."""
+    return variable.startswith("NODE_TEST_") or variable == "NODE_V8_COVERAGE"

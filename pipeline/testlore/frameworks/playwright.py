@@ -21,6 +21,7 @@ from testlore.frameworks import (
 
 NAME = "playwright"
 IS_PYTHON = False
+MEASURE = "imports"
 TOOL_FILES: tuple[str, ...] = javascript.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = ()
 PROTECTED: tuple[str, ...] = (*javascript.PROTECTED, "playwright.config.js", "playwright.config.ts")

@@ -51,8 +51,13 @@ def decides_runs(name: str) -> bool:
     return any(name in one.TOOL_FILES for one in every())
 
 
+def supports_tests(name: str) -> bool:
+    """Whether a file of this name is written together with tests."""
+    return any(name in one.TEST_SUPPORT for one in every())
+
+
 def is_protected(name: str) -> bool:
     """Whether a patch may change a file of this name only if it says so."""
-    if any(name in one.TEST_SUPPORT for one in every()):
+    if supports_tests(name):
         return False
     return any(name in one.TOOL_FILES or name in one.PROTECTED for one in every())

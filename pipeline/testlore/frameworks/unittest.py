@@ -23,6 +23,7 @@ from testlore.frameworks import (
 
 NAME = "unittest"
 IS_PYTHON = True
+MEASURE = "coverage"
 TOOL_FILES: tuple[str, ...] = python.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = python.TEST_SUPPORT
 PROTECTED: tuple[str, ...] = python.PROTECTED

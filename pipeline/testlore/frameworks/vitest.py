@@ -21,6 +21,7 @@ from testlore.frameworks import (
 
 NAME = "vitest"
 IS_PYTHON = False
+MEASURE = "imports"
 TOOL_FILES: tuple[str, ...] = javascript.TOOL_FILES
 TEST_SUPPORT: tuple[str, ...] = ()
 PROTECTED: tuple[str, ...] = (

@@ -140,6 +140,11 @@ def words(text: str) -> list[str]:
     return [part.casefold() for word in _words(text) for part in _parts(word)]
 
 
+def distinct(text: str) -> list[str]:
+    """The whole words of a text, each once and in order."""
+    return list(dict.fromkeys(_words(text)))
+
+
 def features(text: str) -> dict[str, int]:
     """How often each feature occurs in a text. In the name of a test it counts :data:`NAME_WEIGHT` times."""
     found = Counter(feature for word in _words(text) for feature in _features_of_word(word))

@@ -47,6 +47,8 @@ class _Project:
             return ""
         if not _lies_in(real, self.original) or _lies_in(real, self.copy):
             return None
+        if _lies_in(real, os.path.realpath(_HERE)) or real == os.path.realpath(_HERE):  # the project is ours
+            return None
         if self._prefix != self.original and (real == self._prefix or _lies_in(real, self._prefix)):
             return None
         below = os.path.relpath(real, self.original)
@@ -74,6 +76,10 @@ class _Project:
             parts = [path.split("/") for path in self._known]
             self._folders = frozenset("/".join(part[:depth]) for part in parts for depth in range(1, len(part)))
         return self._known
+
+    def holds(self, path: str) -> bool:
+        """Whether a file is one of the original, or of its copy."""
+        return _lies_in(os.path.realpath(path), self.copy) or self.relative(path) is not None
 
     def note(self, what: str) -> None:
         """Leave a note in the witness folder."""
@@ -190,18 +196,36 @@ def _next_sitecustomize() -> None:
         spec.loader.exec_module(module)
 
 
-def _install() -> None:
+def _measure(project: _Project) -> None:
+    """Measure what the tests of this process run, if the run is a measured one."""
+    try:
+        folder = os.environ["TESTLORE_MEASURE"]
+        with open(os.path.join(folder, "measure.json"), encoding="utf-8") as file:
+            how = json.load(file)
+    except (KeyError, OSError):
+        return
+    spec = importlib.util.spec_from_file_location("_testlore_start_coverage", how["script"])
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.start(folder, how, project.copy, project.holds)
+
+
+def _install() -> _Project | None:
     try:
         with open(os.path.join(os.environ["TESTLORE_RUN"], "project.json"), encoding="utf-8") as file:
             project = _Project(json.load(file))
     except (KeyError, OSError):  # this process is not part of a run, or the run has ended
-        return
+        return None
     _redirect_path(project)
     _redirect_finders(project)
     sys.meta_path.insert(0, _CopyFinder(project))
     atexit.register(_note_breach, project)
     project.note("copy")
+    return project
 
 
-_install()
+_project = _install()
 _next_sitecustomize()
+if _project is not None:
+    _measure(_project)  # last, since the project's own sitecustomize may measure already
