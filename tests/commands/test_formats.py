@@ -68,8 +68,8 @@ def test_the_table_says_which_test_an_episode_is_about() -> None:
     tests = [{"path": "tests/test_help.py", "name": "test_zero", "outcome": "passed"}]
     lines = shown(title="short help never exceeds the limit", tests=tests).splitlines()
     assert lines[0].split() == ["episode", "outcome", "fits", "title", "first", "test"]
-    assert lines[2].startswith("6f1c2ab76f1c  accepted   yes     short help never exceeds ")
-    assert "tests/test_hel" in lines[2]
+    assert lines[2].startswith("6f1c2ab76f1c  accepted   yes     short help never exceed")
+    assert lines[2].endswith("  test_zero")
     assert lines[3] == " " * 14 + "assert b(0) == 1"
 
 

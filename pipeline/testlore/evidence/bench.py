@@ -15,9 +15,11 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import NamedTuple, TypeVar
 
 from testlore.child import Child
-from testlore.evidence import cases, room, running
+from testlore.evidence import cases, room, running, subject
+from testlore.evidence.junit import Case
 from testlore.evidence.running import Place, Run
 from testlore.evidence.state import ProjectState
+from testlore.evidence.subject import Subject
 from testlore.evidence.working_copy import WorkingCopy
 from testlore.frameworks import Framework
 from testlore.progress import Progress
@@ -133,6 +135,27 @@ class Bench:
             Refusal: as :meth:`WorkingCopy.prepare` and :func:`running.run` raise it.
             OSError: a change cannot be written.
         """
+        return self._in_lane(request, lambda lane, name: self._run_in(lane, name, request))
+
+    def measure(self, request: Request, new: Iterable[Case]) -> Subject:
+        """Run some cases once more to see what they run; how they end does not matter.
+
+        Args:
+            new: the cases.
+
+        Raises:
+            Refusal, OSError: as :meth:`run` raises them.
+        """
+
+        def work(lane: _Lane, name: str) -> Subject:
+            data = os.path.join(lane.place.folder, f"{name}.measure")
+            self._run_in(lane, name, request, data)
+            return subject.of_run(self.framework, lane.copy.path, data, new, self._sources)
+
+        return self._in_lane(request, work)
+
+    def _in_lane(self, request: Request, work: Callable[[_Lane, str], _Result]) -> _Result:
+        """Do some work with a copy that nobody else uses meanwhile."""
         self._check()
         with self._lock:
             self._runs += 1
@@ -144,7 +167,7 @@ class Bench:
             if lane is None:
                 with self._lock:
                     lane = self._new_lane()
-            return self._run_in(lane, f"run-{number}", request)
+            return work(lane, f"run-{number}")
         finally:
             self._lanes.put(lane)
             with self._lock:
@@ -171,10 +194,13 @@ class Bench:
         """Whether a run is complete, and no case failed."""
         return self.is_complete(run) and not run.count("failed")
 
-    def _run_in(self, lane: _Lane, name: str, request: Request) -> Run:
+    def _run_in(self, lane: _Lane, name: str, request: Request, measure: str = "") -> Run:
         copy = lane.copy.prepare(name, request.files, request.deleted)
         self._check()
-        ran = running.run(lane.place, name, copy, request.only, stop_early=request.stop_early, started=self._watch)
+        self._show()
+        ran = running.run(
+            lane.place, name, copy, request.only, stop_early=request.stop_early, measure=measure, started=self._watch
+        )
         self._check()  # what was killed must not be taken for a result
         if not self.is_green(ran):
             room.check(lane.place.folder, ran.output, lane.copy.size)

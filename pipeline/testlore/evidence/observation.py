@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from testlore.evidence.functions import Comparison
 from testlore.evidence.junit import Case
 from testlore.evidence.running import Run
+from testlore.evidence.subject import Subject
 
 #: The kinds of faults: held-out defects, mutants, and the change that the tests are for taken back.
 KINDS = ("given", "mutant", "undone")
@@ -66,6 +67,7 @@ class Observation(NamedTuple):
         repeats: further runs of the new cases' files.
         faults: the runs with each fault; empty unless the candidate's suite was green, again and again.
         functions: how the candidate's Python functions differ from the project's.
+        subject: what the new cases ran.
         unimportable: test files that the original suite cannot load, and that the candidate replaces or deletes. The
             original run is without them.
     """
@@ -76,6 +78,7 @@ class Observation(NamedTuple):
     repeats: Sequence[Run] = ()
     faults: Sequence[FaultRuns] = ()
     functions: Comparison = Comparison()
+    subject: Subject = Subject()
     unimportable: Sequence[str] = ()
 
 
@@ -132,6 +135,10 @@ def to_dict(observed: Observation) -> dict[str, Any]:
             "redecorated": [list(place) for place in sorted(functions.redecorated)],
             "moved": [[*place, *source] for place, source in sorted(functions.moved.items())],
         },
+        "subject": {
+            **observed.subject._asdict(),
+            "files": [{"path": path, "digest": digest} for path, digest in observed.subject.files],
+        },
         "unimportable": list(observed.unimportable),
     }
 
@@ -161,6 +168,12 @@ def from_dict(value: Mapping[str, Any]) -> Observation:
             frozenset((path, name) for path, name in functions["differs"]),
             frozenset((path, name) for path, name in functions["redecorated"]),
             {(path, name): (old, was) for path, name, old, was in functions["moved"]},
+        ),
+        subject=Subject(
+            [(file["path"], file["digest"]) for file in value["subject"]["files"]],
+            value["subject"]["symbols"],
+            value["subject"]["many"],
+            value["subject"]["measured"],
         ),
         unimportable=value["unimportable"],
     )

@@ -15,6 +15,7 @@ from testlore.evidence.candidate import Candidate
 from testlore.evidence.observation import Observation
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.running import Run
+from testlore.evidence.subject import Subject
 from testlore.evidence.validation import FRESH_SECONDS, judge_again, verdict_input
 from testlore.evidence.verdict import grounds
 from testlore.frameworks import languages
@@ -126,6 +127,8 @@ def _record(
         warnings=validation["warnings"],
         title=staged.title,
         tests=validation["tests"],
+        files=_named_files(observed.subject) if observed else (),
+        symbols=observed.subject.symbols if observed else (),
         reasons=grounds(validation["reasons"], validation["details"]),
         context={
             "language": languages.common_language(tests or list(staged.files)),
@@ -137,6 +140,16 @@ def _record(
         patterns=patterns.collect(changed, before, private) if outcome == "accepted" else [],
         masked=partial(patterns.mask, private=private._replace(paths=frozenset())),
     )
+
+
+def _named_files(found: Subject) -> list[dict[str, str]]:
+    """The files that the new cases ran; none where a record cannot name all, but has room for more.
+
+    A record that names so many that it has no room counts as one that does not name all.
+    """
+    if found.many and len(found.files) < episode.MAX_FILES:
+        return []
+    return [{"path": path, "digest": digest} for path, digest in found.files]
 
 
 def _is_replaced(old: Record, new: Record) -> bool:

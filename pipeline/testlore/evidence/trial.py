@@ -3,6 +3,7 @@
 ::
 
     original, candidate    whole suites; the original is not run again where its run is kept
+    subject                of the new cases' files, measured: what do these cases run?
     reruns                 of the files in which old cases failed: do these fail each time?
     repeats                of the new cases' files: do these cases pass each time?
     for each fault         new cases' files -> original suite -> candidate's suite, as far as the answer matters
@@ -18,9 +19,11 @@ from testlore.evidence import cases, faults, functions, verdict
 from testlore.evidence.bench import Bench, Request
 from testlore.evidence.candidate import Candidate
 from testlore.evidence.cases import NewCase
+from testlore.evidence.junit import Case
 from testlore.evidence.observation import Fault, FaultRuns, Observation, SuiteRun, only_failed
 from testlore.evidence.patch import MAX_CONTENT_BYTES
 from testlore.evidence.running import Run
+from testlore.evidence.subject import Subject
 from testlore.frameworks import union
 from testlore.project import safe_files
 
@@ -59,7 +62,7 @@ class Trial:
             Refusal: as :meth:`Bench.run` raises it.
         """
         bench = self._bench
-        bench.planned = (0 if kept else 1) + 1 + self._repeats + 2 * len(self._faults)
+        bench.planned = (0 if kept else 1) + 2 + self._repeats + 2 * len(self._faults)
         original, candidate, again = self._suites(kept)
         seen = Observation(original, candidate, repeats=again)
         if not bench.is_complete(original.run):
@@ -72,6 +75,8 @@ class Trial:
         seen = seen._replace(changed=self._changed(candidate.run))
         new = cases.new_cases(self._staged.manifest, seen)
         files = cases.files_of(new, self._staged.manifest, candidate.run)
+        if new:
+            seen = seen._replace(subject=self._subject(files, new))
         if files:
             files, repeats = self._repeated(files, new)
             seen = seen._replace(repeats=[*seen.repeats, *repeats])
@@ -193,6 +198,12 @@ class Trial:
         # They do not run by themselves, as where a threshold of coverage holds for each run, or have other names then.
         whole = request._replace(only=[])
         return [], bench.each(bench.run, [whole] * self._repeats)
+
+    def _subject(self, files: list[str], new: Sequence[NewCase]) -> Subject:
+        """What the new cases run. Where the report does not name their files, all cases of these files count."""
+        named = [Case(one.name, one.file, one.outcome) for one in new if one.file]
+        unnamed = [] if len(named) == len(new) else [Case("", path, "") for path in files]
+        return self._bench.measure(self._request("what they run", proposed=True, only=files), [*named, *unnamed])
 
     def _try(self, fault: Fault, seen: Observation, new: Sequence[NewCase], files: list[str]) -> FaultRuns:
         """Who sees a fault: the new cases, then the original suite, then the candidate's, as far as it matters."""

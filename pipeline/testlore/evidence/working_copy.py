@@ -63,6 +63,11 @@ class WorkingCopy:
         self._ticked = False
         self._shows_mapped_writes: bool | None = None
 
+    @property
+    def path(self) -> str:
+        """Where the copy is since it was last prepared."""
+        return self._at
+
     def prepare(self, name: str, files: Mapping[str, bytes], deleted: Sequence[str]) -> str:
         """The copy as the project is, but for some changes, at a path of its own.
 

@@ -10,13 +10,13 @@ from testlore import libraries
 from testlore.commands import output
 from testlore.commands.output import SHORT_ID
 from testlore.commands.renderers import source
-from testlore.commands.renderers.terminal import printable, shorten
+from testlore.commands.renderers.terminal import printable, shorten, width
 from testlore.stages.answer import RecallResult
 
 _INDENT = SHORT_ID + 2
 _FIXED_COLUMNS = _INDENT + len("accepted    fits    ") - 1  # the headers of tabulate have two columns to spare
 _LEAST_COLUMNS = 20  # of titles and tests together, however narrow the terminal is
-_TITLE_SHARE = 0.6
+_TITLE_SHARE = 0.55
 _LONGEST_WORD = 24
 _COLORS = {"accepted": "green", "rejected": "red"}
 
@@ -51,8 +51,8 @@ def episodes(records: Sequence[dict[str, Any]], ages: Sequence[int] = ()) -> lis
     told_ages = [f"{age}d" for age in ages]
     age_columns = max([len("age") + 2, *map(len, told_ages)]) + 2 if told_ages else 0
     room = max(columns - _FIXED_COLUMNS - age_columns, _LEAST_COLUMNS)
-    tests = [_first_test(record) for record in records]
-    title_columns = int(room * _TITLE_SHARE) if any(tests) else room
+    title_columns = int(room * _TITLE_SHARE) if any(record.get("tests") for record in records) else room
+    tests = [_first_test(record, room - title_columns - 2) for record in records]
     rows = [
         [
             record["id"][:SHORT_ID],
@@ -60,7 +60,7 @@ def episodes(records: Sequence[dict[str, Any]], ages: Sequence[int] = ()) -> lis
             record["outcome"],
             "yes" if record["sourceCompatible"] else "no",
             shorten(_title(record), title_columns),
-            *([shorten(test, room - title_columns - 2)] if any(tests) else []),
+            *([test] if any(tests) else []),
         ]
         for number, (record, test) in enumerate(zip(records, tests, strict=True))
     ]
@@ -87,9 +87,14 @@ def _title(record: dict[str, Any]) -> str:
     return _line(record.get("title") or ", ".join([*record["tags"], *(f"!{one}" for one in record["warnings"])]))
 
 
-def _first_test(record: dict[str, Any]) -> str:
-    tests = record.get("tests") or []
-    return _line(f"{tests[0]['path']}::{tests[0]['name']}") if tests else ""
+def _first_test(record: dict[str, Any], columns: int) -> str:
+    """The first test with its file, or where that is too wide its name alone; empty for an episode of version 1."""
+    tests = record.get("tests")
+    if not tests:
+        return ""
+    name = _line(tests[0]["name"])
+    whole = f"{_line(tests[0]['path'])}::{name}"
+    return whole if width(whole) <= columns else shorten(name, columns)
 
 
 def _telling_line(record: dict[str, Any]) -> str:
@@ -120,5 +125,5 @@ def _explanation(number: int, record: dict[str, Any], columns: int) -> str:
     if why["novelty"] != 1:
         text += f", times {why['novelty']:g} for being like a better one"
     text += f" = {record['score']:.3f}" + (f"; found by {record['foundBy']}" if "foundBy" in record else "")
-    width = columns if text.isascii() else columns // 2  # a character may be two columns wide
-    return textwrap.fill(printable(text), width, initial_indent=f"{number:>2}. ", subsequent_indent="    ")
+    wide = columns if text.isascii() else columns // 2  # a character may be two columns wide
+    return textwrap.fill(printable(text), wide, initial_indent=f"{number:>2}. ", subsequent_indent="    ")
