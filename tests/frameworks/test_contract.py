@@ -110,8 +110,8 @@ def file_argument(framework: Framework, path: str) -> str:
 
 @EVERY
 def test_one_argument_may_hold_both_the_files_and_the_report(framework: Framework) -> None:
-    script = argv(framework.NAME, ("sh", "-c", "check {files} > {junit}"), only="tests/test_a.py")[-1]
-    assert script == "check tests/test_a.py > /r.xml"
+    script = argv(framework.NAME, ("sh", "-c", "check {files} > {junit}"), only=("tests/test_a.py",))[-1]
+    assert script == f"check {file_argument(framework, 'tests/test_a.py')} > /run/r.xml"
 
 
 @EVERY
