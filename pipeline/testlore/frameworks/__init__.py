@@ -21,6 +21,9 @@ from testlore.project.settings import Settings
 #: The modules, in the order in which a project's files are compared with them. The last one fits every project.
 NAMES = ("vitest", "jest", "playwright", "pytest", "node", "unittest", "custom")
 
+#: Those that a store of TestLore's may name.
+OF_TESTLORE = frozenset({"node", "jest", "vitest", "playwright", "custom"})
+
 #: The framework of a project that fits no other one.
 UNKNOWN = "custom"
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal
+from testlore.frameworks import OF_TESTLORE
 from testlore.memory import store, writer
 from testlore.memory.store import Record
 from testlore.project import safe_files
 from testlore.project.safe_files import Root, existing_folder
 
-#: The words that TestLore knows; our own version 1 has more of them.
-_FRAMEWORKS = frozenset({"node", "jest", "vitest", "playwright", "custom"})
+#: The languages that a store of TestLore's may name; our own version 1 has more of them.
 _LANGUAGES = frozenset({"javascript", "typescript", "mixed"})
 
 _NEW_KEYS = frozenset({"title", "tests", "subject", "reasons"})
@@ -62,7 +62,7 @@ def converted_record(record: Record) -> Record | None:
     A record of version 2 keeps its id. It loses its title, tests, subject, reasons, newer counts, and patterns in
     languages that TestLore does not know; ``other-rejection`` stands for newer warnings; and it is sealed anew.
     """
-    if record["framework"] not in _FRAMEWORKS or record["context"]["language"] not in _LANGUAGES:
+    if record["framework"] not in OF_TESTLORE or record["context"]["language"] not in _LANGUAGES:
         return None
     patterns = [pattern for pattern in record["patterns"] if pattern["language"] in _LANGUAGES]
     if record["schemaVersion"] == 1 and patterns == record["patterns"]:
