@@ -14,7 +14,8 @@ from testlore import canonical, schemas
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _WORDS = ("ranking/tokens.py", "ranking/documents.py", "ranking/arabic.py")
 
-#: Each derived outcome, and the files that decide it: modules of this package, and schemas as ``schemas/NAME``.
+#: Each derived outcome, and the files that decide it: modules of this package, rooms
+#: as ``ROOM/``, which stand for every file below them, and schemas as ``schemas/NAME``.
 DECIDED_BY = {
     "validation": (
         *("canonical.py", "schemas.py", "project/settings.py", "forms.py", "memory/store.py", "memory/texts.py"),
@@ -26,12 +27,7 @@ DECIDED_BY = {
     "statistics": ("canonical.py", *_WORDS, "ranking/comments.py", "ranking/bm25.py", "stages/terms.py"),
     "sources": ("canonical.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
     "verdict": (
-        *(f"evidence/{name}.py" for name in ("bench", "candidate", "cases", "copies", "faults", "functions", "junit")),
-        *(f"evidence/{name}.py" for name in ("observation", "patch", "running", "state", "traces", "trial")),
-        *(f"evidence/{name}.py" for name in ("validation", "verdict", "working_copy")),
-        *("evidence/isolation/sitecustomize.py", "frameworks/runners/unittest_junit.py", "frameworks/__init__.py"),
-        *(f"frameworks/{name}.py" for name in ("command", "union", "python", "pytest", "unittest", "custom")),
-        *(f"frameworks/{name}.py" for name in ("javascript", "node", "jest", "vitest", "playwright", "languages")),
+        *("evidence/", "frameworks/"),
         *(f"project/{name}.py" for name in ("listing", "snapshot", "provenance", "settings")),
         *("canonical.py", "forms.py", "memory/store.py", "schemas/validation"),
     ),
@@ -47,7 +43,25 @@ def of(outcome: str, *more: str) -> str:
         outcome: a key of :data:`DECIDED_BY`.
         more: further files, such as an engine's own.
     """
-    return canonical.digest([_of_file(name) for name in (*DECIDED_BY[outcome], *more)])
+    return canonical.digest([_of_file(name) for name in (*files(outcome), *more)])
+
+
+def files(outcome: str) -> list[str]:
+    """The files that decide an outcome, those of its rooms one by one.
+
+    Args:
+        outcome: a key of :data:`DECIDED_BY`.
+    """
+    return [one for name in DECIDED_BY[outcome] for one in (_below(name) if name.endswith("/") else [name])]
+
+
+def _below(room: str) -> list[str]:
+    found = []
+    for folder, folders, names in os.walk(os.path.join(_HERE, room)):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        below = os.path.relpath(folder, _HERE).replace(os.sep, "/")
+        found += [f"{below}/{name}" for name in sorted(names)]
+    return found
 
 
 @cache
