@@ -24,7 +24,8 @@ def divide(a, b):
         raise ZeroDivisionError("nothing can be divided by zero")
     return a / b
 '''
-_ROUNDED = _CALC.replace("a / b", "a // b")
+_WITHOUT_LOW = _CALC.replace("max(low, ", "max(low - 1, ")
+_WITHOUT_HIGH = _CALC.replace("min(high, number)", "number")
 
 _TESTS = """\
 from calc import clamp, divide
@@ -85,13 +86,16 @@ def configure(root: Path, runtime: str, **changes: Any) -> None:
 
 def patches() -> tuple[dict[str, Any], dict[str, Any]]:
     """A patch that must be accepted, and one that must be rejected because it loses a case."""
-    return _patch("tests/test_zero.py", _ACCEPTED), _patch("tests/test_calc.py", _REJECTED)
+    return (
+        _patch("tests/test_zero.py", _ACCEPTED, "the lower bound is lost", _WITHOUT_LOW),
+        _patch("tests/test_calc.py", _REJECTED, "the upper bound is lost", _WITHOUT_HIGH),
+    )
 
 
-def _patch(path: str, content: str) -> dict[str, Any]:
+def _patch(path: str, content: str, defect: str, broken: str) -> dict[str, Any]:
     return {
         "files": [{"path": path, "content": content}],
         "requirements": "A clamped number stays within its bounds. Division keeps the fraction, and refuses zero.",
         "review": {"accepted": True, "findings": [], "oracle": {"independent": True, "basis": ["the requirements"]}},
-        "heldOutDefects": [{"name": "the fraction is lost", "path": SOURCE, "content": _ROUNDED}],
+        "heldOutDefects": [{"name": defect, "path": SOURCE, "content": broken}],
     }

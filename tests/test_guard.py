@@ -123,3 +123,32 @@ def test_a_node_worker_ends_when_recall_is_killed_and_the_next_one_sweeps_the_ca
     stand_in.mend()
     project.ask_natively()
     assert not list(project.cache.glob("*.testlore-tmp"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_person_who_interrupts_validation_waits_for_no_suite_and_finds_nothing_left(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    notes, temporary = tmp_path / "notes", tmp_path / "temporary"
+    notes.mkdir()
+    temporary.mkdir()
+    test = f"def test_it():\n    exec({hanging(notes)!r})\n"
+    root = make_project(tmp_path / "shop", {"calc.py": CALC, "tests/test_it.py": test}, {"adapter": "pytest"})
+    name = evidence.stage(root, patch())
+    before = sorted(root.rglob("*"))
+    script = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        f"from testlore import cli; sys.exit(cli.main(['validate', {name!r}]))"
+    )
+    env = {**os.environ, "TMPDIR": str(temporary)}
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=root, env=env, stderr=subprocess.PIPE, text=True)
+    children = pids(notes)
+    begin = time.monotonic()
+    process.send_signal(number)
+    _, told = process.communicate(timeout=20)
+    assert time.monotonic() - begin < 5  # a second where nothing else runs
+    assert process.returncode == 128 + number
+    assert told.splitlines()[-1] == "testlore: interrupted"
+    assert all(is_gone(pid) for pid in children)
+    assert list(temporary.iterdir()) == []
+    assert sorted(root.rglob("*")) == before

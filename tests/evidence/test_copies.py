@@ -59,7 +59,8 @@ def test_tests_in_a_tracked_folder_called_dist_are_run_and_may_be_replaced(tmp_p
     root = make_project(tmp_path / "shop", files, {"runner": [sys.executable, "-m", "unittest", "{files}"]})
     git(root, "add", "-A")
     more = "\n    def test_high(self):\n        self.assertEqual(clamp(99), 10)\n"
-    accepts(root, patch({"dist/test_calc.py": UNITTEST_ORIGINAL + more}, heldOutDefects=[defect()]))
+    too_high = defect(content=CALC.replace("min(10, ", "min(99, "))
+    accepts(root, patch({"dist/test_calc.py": UNITTEST_ORIGINAL + more}, heldOutDefects=[too_high]))
 
 
 def test_a_tracked_package_in_a_folder_called_venv_is_that_of_the_copy(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -391,6 +392,13 @@ def test_suites_that_are_in_each_others_way_run_one_after_another(root: Path) ->
     write(root, {"tests/test_port.py": PORT.format(name="old", port=port)})
     ended = stage_and_validate(root, patch({"tests/test_new.py": PORT.format(name="new", port=port)}))
     assert (ended.outcome, ended.details, ended.notes) == ("accepted", [], [])
+
+
+def test_a_long_validation_says_which_run_of_how_many_it_is_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "_TELL_SECONDS", 0.05)
+    told: list[str] = []
+    evidence.validate(root, evidence.stage(root, patch()), told.append)
+    assert any(re.fullmatch(r"run 1 of 3: the project's own suite(; run 2 .*)? \(\d+ s\)", line) for line in told), told
 
 
 # What is kept.

@@ -27,7 +27,7 @@ def check(checkout: Path, count: int) -> Done:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the repository with its memory, and with one candidate, which is rejected for having no test.
+    """A copy of the repository with its memory, and with one candidate, which is rejected because it fails.
 
     Of the configured tests it runs one file alone, for they are run twice.
     """
@@ -37,11 +37,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / store.INDEX_FILE).parent.mkdir(parents=True)
     shutil.copy(REPOSITORY / store.INDEX_FILE, root / store.INDEX_FILE)
     for path in (root / "proof/candidates").iterdir():
-        if path.stem != "rejected-no-test":
+        if path.stem != "rejected-wrong":
             path.unlink()
     config = json.loads((root / CONFIG_FILE).read_text("utf-8"))
     [paths] = [number for number, word in enumerate(config["runner"]) if word.startswith("testpaths=")]
-    config["runner"][paths] = "testpaths=tests/evidence/test_patterns.py"
+    config["runner"][paths] = "testpaths=tests/test_canonical*.py"
     (root / CONFIG_FILE).write_text(json.dumps(config), "utf-8")
     return root
 
@@ -88,11 +88,11 @@ def test_a_candidate_that_ends_as_remembered_is_confirmed_and_the_memory_left_al
 
 
 def test_a_candidate_that_ends_otherwise_is_noticed(checkout: Path) -> None:
-    path = checkout / "proof/candidates/rejected-no-test.json"
+    path = checkout / "proof/candidates/rejected-wrong.json"
     written = json.loads(path.read_text("utf-8"))
     written["review"]["accepted"] = False
     path.write_text(json.dumps(written), "utf-8")
     done = check(checkout, 1)
     assert done.returncode == 1
-    assert "rejected-no-test: rejected " in done.stderr
+    assert "rejected-wrong: rejected " in done.stderr
     assert "Traceback" not in done.stderr

@@ -210,7 +210,12 @@ class Bench:
         folder = self._kept.enter_context(temporary.in_system())
         paths = [*self._sources, *self._added]
         place = Place(self._root, self._now.settings, self._now.framework, paths, folder)
-        return _Lane(place, WorkingCopy(self._root, folder, self._sources, self._progress))
+        return _Lane(place, WorkingCopy(self._root, folder, self._sources, self._copying))
+
+    def _copying(self, what: str, done: int, of: int) -> None:
+        """Say how far copying is, and end it where no further run shall begin."""
+        self._check()
+        self._progress(what, done, of)
 
     def _watch(self, child: Child) -> None:
         with self._lock:

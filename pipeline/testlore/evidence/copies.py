@@ -54,8 +54,8 @@ def pristine(root: str, target: str, progress: Progress = silent) -> dict[str, F
         for path in links:
             _copy_link(root, target, path)
     except OSError as error:
-        done, total = sum(file.size for file in files.values()), room.size(root, paths)
-        raise room.refusal(error, temporary.place(), f"{done} of the sources' {total} bytes were copied") from None
+        size, total = sum(file.size for file in files.values()), room.size(root, paths)
+        raise room.refusal(error, temporary.place(), f"{size} of the sources' {total} bytes were copied") from None
     return files
 
 
