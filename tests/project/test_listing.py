@@ -244,7 +244,7 @@ def test_an_empty_folder_called_git_is_no_repository(tmp_path: Path) -> None:
     assert sources(tmp_path / "inner") == ["a.py"]
 
 
-@pytest.mark.parametrize(("least", "processes"), [(0, 3), (2_000, 1)])
+@pytest.mark.parametrize(("least", "processes"), [(0, 4), (2_000, 1)])
 def test_a_plain_repository_costs_no_git_process_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, processes: int
 ) -> None:
