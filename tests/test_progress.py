@@ -59,16 +59,8 @@ def test_every_step_of_a_validation_is_told(tmp_path: Path) -> None:
     assert ("reading the sources", 3, 3) in told
     told.clear()
     evidence.validate(root, name, lambda *step: told.append(step))
-    steps = list(dict.fromkeys(what for what, _, _ in told))
-    assert steps == [
-        "listing the sources",
-        "reading the sources",
-        "copying the sources",
-        "running the suite, original",
-        "putting the copy back",
-        "running the suite, candidate",
-        "removing the copy",
-    ]
+    files = {"listing the sources", "reading the sources", "copying the sources", "putting the copy back"}
+    assert {re.sub(r"run \d of \d: .*", "runs", what) for what, _, _ in told} == {*files, "runs"}
     assert all(done <= of for _, done, of in told)
 
 
@@ -80,8 +72,8 @@ def test_a_validation_shows_itself_on_standard_error_alone(
     assert cli.main(["validate", name, "--root", str(root), "--json"]) == 0
     said = capfd.readouterr()
     assert json.loads(said.out)["outcome"] == "accepted"
-    assert all(re.fullmatch(r"testlore: [a-z, ]+(: \d+ of \d+)?, \d+ s", line) for line in said.err.splitlines())
-    assert "running the suite, original" in said.err
+    assert all(re.fullmatch(r"testlore: [a-z].*, \d+ s", line) for line in said.err.splitlines())
+    assert "run 1 of " in said.err
 
 
 def test_a_recall_tells_of_the_sources_only_where_it_looks_at_them_all(tmp_path: Path) -> None:

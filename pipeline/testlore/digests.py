@@ -29,7 +29,7 @@ DECIDED_BY = {
     "verdict": (
         *("evidence/", "frameworks/"),
         *(f"project/{name}.py" for name in ("listing", "snapshot", "provenance", "settings")),
-        *("canonical.py", "forms.py", "memory/store.py", "schemas/validation"),
+        *("canonical.py", "forms.py", "memory/store.py", "memory/texts.py", "schemas/validation"),
     ),
     "index": ("canonical.py", "engines/calls.py", "stages/key.py", "stages/embed.py", "stages/index.py"),
 }

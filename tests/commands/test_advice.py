@@ -98,6 +98,8 @@ def test_no_message_says_what_to_do_before_its_word_does() -> None:
         for word, detail in call.findall(path.read_text("utf-8")):
             ways = {table[word].help for table in (REFUSALS, UNUSABLE) if word in table}
             programs = set(re.findall("`([a-z ]+)", detail)) & set(re.findall("`([a-z ]+)", " ".join(ways)))
+            if word == "store-conflicted":  # recall's JSON holds the message alone
+                continue
             if programs or re.search("(stage it|validate|try) again", detail):
                 said.append((word, detail))
     assert said == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -310,23 +311,25 @@ def test_zero(tmp_path):  # {marks["test"]}
         root,
         patch(
             {f"tests/test_{marks['path']}_zero.py": test},
-            requirements=marks["requirement"],
+            requirements=f"Division ends in zero.\n{marks['requirement']}",
             review=review,
             heldOutDefects=[broken],
         ),
     )
     assert (ended.outcome, ended.details) == ("accepted", [])
     red = test.replace("== 0\n", f"== 7, '{marks['output']}'\n")
-    assert (
-        stage_and_validate(root, patch({"tests/test_red.py": red}, requirements=marks["requirement"])).outcome
-        == "rejected"
-    )
+    requirements = f"Red.\n{marks['requirement']}"
+    assert stage_and_validate(root, patch({"tests/test_red.py": red}, requirements=requirements)).outcome == "rejected"
     written = {path: data for path, data in tree(root).items() if path.startswith(".tddswarm/learning/")}
     imported = f"from {marks['path']} import divide".encode()  # a pattern has the imports that it needs
     written = {path: data.replace(imported, b"") for path, data in written.items()}
     assert len(records(root)) == 2
     assert records(root)[1]["patterns"]
+    named = [json.dumps(record["patterns"]).replace(imported.decode(), "") for record in records(root)]
+    assert not any(marks["path"] in one for one in named)  # the paths of its tests and sources are told elsewhere
     for part, mark in marks.items():
+        if part == "path":
+            continue
         assert [path for path, data in written.items() if mark.encode() in data] == [], part
     kept = {path: data for path, data in tree(root).items() if path.endswith("validation.json")}
     for part in ("requirement", "finding", "basis", "output", "service", "label", "defect"):

@@ -15,6 +15,7 @@ from testlore.evidence.functions import Comparison
 from testlore.evidence.junit import Case
 from testlore.evidence.observation import FaultRuns, Observation, SuiteRun
 from testlore.evidence.running import Run
+from testlore.evidence.subject import Subject
 
 NEW = "test_new.py"
 
@@ -242,6 +243,7 @@ OBSERVATIONS = st.builds(
     st.lists(RUNS, max_size=2),
     st.lists(FAULTS, max_size=2),
     COMPARISONS,
+    st.builds(Subject, st.lists(PLACES, max_size=2), st.lists(st.text(max_size=3)), st.booleans(), st.booleans()),
     st.lists(st.text(max_size=3), max_size=2),
 )
 

@@ -134,7 +134,8 @@ def test_the_usual_runner_in_node_modules_is_not_started_until_trusted(vitest: P
         evidence.validate(vitest, name)
     assert not (tmp_path / "ran").exists()
     assert Project(vitest).testlore("trust", "--yes").returncode == 0
-    assert "original-incomplete" in evidence.validate(vitest, name).reasons
+    with pytest.raises(Refusal, match="original-incomplete"):
+        evidence.validate(vitest, name)
     assert (tmp_path / "ran").exists()
 
 

@@ -93,7 +93,9 @@ def _refused(problem: Refusal | Unusable) -> Answer:
 def explained(problem: str, advice: str) -> str:
     """What ended a command, and on a second line the way out, for standard error.
 
-    A problem that says what is allowed names the way out itself. It then needs the advice only to name the file.
+    A problem that says what is allowed, or names the command, tells the way out itself. The advice then only adds the
+    name of the file, if the problem lacks it.
     """
     says_it = "; allowed" in problem and (CONFIG_FILE in problem or CONFIG_FILE not in advice)
+    says_it = says_it or (advice.startswith("Run `") and advice.split("`")[1] in problem)
     return f"testlore: {problem}" if says_it else f"testlore: {problem}\n{advice}"
