@@ -9,6 +9,7 @@ import subprocess
 from typing import Any
 
 import pytest
+from episodes import make_episode_2
 from helpers import Project
 from testlore import RecallResult, recall, schemas
 from testlore.commands import formats, output
@@ -77,6 +78,15 @@ def test_the_table_tells_an_old_episode_by_its_tags_and_a_rejected_one_by_its_fi
     lines = shown(outcome="rejected", patterns=[], warnings=["adds-nothing"], reasons=["adds-nothing: t"]).splitlines()
     assert lines[2].endswith("boundary, !adds-nothing")
     assert lines[3].strip() == "adds-nothing: t"
+
+
+def test_the_prompt_says_inside_a_fence_which_test_an_episode_is_about(project: Project) -> None:
+    made = make_episode_2(1, "x ```` y", title="zero\u202e is ````` a boundary")
+    project.write_store([made], schemaVersion=2, forgotten=[])
+    lines = formats.render(recall(project.root, "zero"), "prompt", 6_000).splitlines()
+    [start] = [at for at, line in enumerate(lines) if line == "``````text"]
+    about = ["title: zero is ````` a boundary", "tests: tests/zero.test.js::zero passed", "ran: src/zero.js, zero"]
+    assert lines[start + 1 : start + 5] == [*about, "``````"]
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 133])

@@ -23,7 +23,8 @@ def render(result: RecallResult, max_chars: int) -> str:
     """
     if result.reason:
         return ""
-    longest = [_longest_backticks(pattern["content"]) for record in result.records for pattern in record["patterns"]]
+    fenced = [text for record in result.records for text in (*_about(record), *_contents(record))]
+    longest = [_longest_backticks(text) for text in fenced]
     fence = "`" * max([2, *longest]) + "`"
     mark = f"UNTRUSTED TEST HISTORY {canonical.digest(result.records)[:12]}"
     # Hints quote files of the project, which belong inside of a fence; the word says enough to an agent.
@@ -50,6 +51,23 @@ def _longest_backticks(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
+def _contents(record: dict[str, Any]) -> list[str]:
+    return [pattern["content"] for pattern in record["patterns"]]
+
+
+def _about(record: dict[str, Any]) -> list[str]:
+    """What an episode says it was about, a line each; none for version 1. These texts come from the project's files."""
+    subject = record.get("subject") or {"files": [], "symbols": []}
+    parts = {
+        "title": [record.get("title", "")],
+        "tests": [f"{test['path']}::{test['name']} {test['outcome']}" for test in record.get("tests", [])],
+        "ran": [*subject["files"], *subject["symbols"]],
+        "reasons": record.get("reasons", []),
+    }
+    lines = {label: ", ".join(filter(None, texts)) for label, texts in parts.items()}
+    return [" ".join(printable(f"{label}: {text}").split()) for label, text in lines.items() if text]
+
+
 def _record(number: int, record: dict[str, Any], fence: str) -> str:
     evidence, age = record["evidence"], record["ageDays"]
     lines = [
@@ -59,6 +77,8 @@ def _record(number: int, record: dict[str, Any], fence: str) -> str:
         f"   evidence: {evidence['passedCases']} of {evidence['candidateCases']} cases passed, "
         f"{evidence['caughtDefects']} of {evidence['demonstratedDefects']} held-out defects caught",
     ]
+    about = _about(record)
+    lines += [f"{fence}text", *about, fence] if about else []
     for pattern in record["patterns"]:
         lines += [fence + pattern["language"], printable(pattern["content"]), fence]
     return "\n".join(lines) + "\n"
