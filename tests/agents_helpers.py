@@ -67,7 +67,9 @@ def shop(root: Path, crew: Crew | None, **config: Any) -> Project:
     for path, content in files.items():
         write(root / path, content)
     agent = {"agent": crew.argv} if crew else {}
-    write(root / "tddswarm.config.json", json.dumps({"adapter": "pytest", **agent, **config}))
+    write(
+        root / "tddswarm.config.json", json.dumps({"adapter": "pytest", "evidence": {"repeats": 1}, **agent, **config})
+    )
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     return Project(root, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})  # so that the suites under validation start soon
 

@@ -7,6 +7,7 @@ does that; see ``guard.py``. This limits a failure. It is no sandbox.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import selectors
@@ -80,6 +81,7 @@ class Child:
         self._seconds = seconds
         self._max_output = max_output
         self._ended = False
+        self._ending = _thread.RLock()  # importing threading costs each recall half a millisecond
         self._parent = os.getpid()
         self._lifeline: int | None = None
         if guarded:
@@ -97,21 +99,23 @@ class Child:
 
     def kill(self) -> None:
         """End the child and its process group. Further calls do nothing."""
-        if self._ended:  # another process may have its id by now
-            return
-        self._ended = True
-        process = self._process
-        if self._is_ours():
-            self._end_group()
-            process.wait()
-        if self._lifeline is not None:
-            os.close(self._lifeline)
-        _close(process)
+        with self._ending:
+            if self._ended:  # another process may have its id by now
+                return
+            self._ended = True
+            process = self._process
+            if self._is_ours():
+                self._end_group()
+                process.wait()
+            if self._lifeline is not None:
+                os.close(self._lifeline)
+            _close(process)
 
     def interrupt(self) -> None:
         """End the child's process group from another thread. The thread that asked it then gets its completion."""
-        if not self._ended:
-            self._end_group()
+        with self._ending:  # its descriptors must not be closed, and used for something else, meanwhile
+            if not self._ended:
+                self._end_group()
 
     def _end_group(self) -> None:
         if self._lifeline is not None:

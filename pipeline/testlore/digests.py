@@ -25,9 +25,9 @@ DECIDED_BY = {
     "features": (*_WORDS, "embedding/features.py"),
     "model": ("canonical.py", *_WORDS, "embedding/command.py", "embedding/semantic.py"),
     "statistics": ("canonical.py", *_WORDS, "ranking/comments.py", "ranking/bm25.py", "stages/terms.py"),
-    "sources": ("canonical.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
+    "sources": ("canonical.py", "project/git.py", "project/listing.py", "project/snapshot.py", "project/provenance.py"),
     "verdict": (
-        *("evidence/", "frameworks/"),
+        *("evidence/", "frameworks/", "child.py", "guard.py", "project/git.py", "project/safe_files.py"),
         *(f"project/{name}.py" for name in ("listing", "snapshot", "provenance", "settings")),
         *("canonical.py", "forms.py", "memory/store.py", "memory/texts.py", "schemas/validation"),
     ),

@@ -68,7 +68,7 @@ REFUSALS = {
     "no-changed-test": Meaning(2, "Propose a test file: new, or with changed tests."),
     "original-incomplete": Meaning(2, "Make the project's own suite run to its end; standard error has its output."),
     "original-failed": Meaning(2, "Mend the named cases, or change or delete them in the candidate."),
-    "candidate-rejected": Meaning(1, "Only what was accepted is applied. Validate it, or propose another one."),
+    "candidate-rejected": Meaning(1, "Only what was accepted is applied. Propose another one."),
     "files-unwritable": Meaning(1, "Make the named file and its folder writable, and apply the candidate again."),
     "candidate-unknown": Meaning(2, "See `testlore candidates` for the ids of what is staged."),
     "call-invalid": Meaning(2, "Correct the named argument."),

@@ -113,6 +113,18 @@ def test_an_id_that_names_nothing_is_refused(
     assert said in lore(capfdbinary, shop, "show", given, status=2)
 
 
+def test_a_beginning_of_an_id_will_do_for_validate_and_apply(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    root = pytest_project(tmp_path / "shop")
+    name = evidence.stage(root, patch())
+    validated = json.loads(lore(capfdbinary, root, "validate", name[:5], "--json"))
+    assert (validated["id"], validated["outcome"]) == (name, "accepted")
+    lore(capfdbinary, root, "apply", name[:5])
+    assert (root / "tests/test_divide.py").exists()
+    assert "candidate-unknown" in lore(capfdbinary, root, "validate", "zzzzz", status=2)
+
+
 def test_drop_removes_the_candidate_and_leaves_the_memory(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,25 @@ def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     assert project.testlore("apply", name).stdout == "wrote tests/test_divide.py\n"
     assert project.testlore("apply", name).stdout == "tests/test_divide.py is there already\n"
     assert (root / "tests/test_divide.py").read_text("utf-8") == PYTEST_CANDIDATE
+
+
+def test_a_verdict_that_came_from_another_machine_is_not_applied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = pytest_project(tmp_path / "shop")
+    ended = stage_and_validate(root, patch())
+    monkeypatch.setenv("TESTLORE_TRUST", "0")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    with pytest.raises(Refusal, match="validation-stale: it was not made on this machine"):
+        evidence.apply(root, ended.id)
+    monkeypatch.setenv("TESTLORE_TRUST", "1")
+    assert evidence.apply(root, ended.id).written == ["tests/test_divide.py"]
+
+
+def test_a_test_that_git_tracks_in_a_folder_called_coverage_is_applied(tmp_path: Path) -> None:
+    root = pytest_project(tmp_path / "shop", **{"coverage/test_old.py": "def test_old():\n    assert True\n"})
+    subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+    ended = stage_and_validate(
+        root, patch({"coverage/test_old.py": PYTEST_CANDIDATE + "\n\ndef test_old():\n    assert True\n"})
+    )
+    assert evidence.apply(root, ended.id).written == ["coverage/test_old.py"]

@@ -141,4 +141,5 @@ def test_every_free_text_is_masked_before_it_is_cut() -> None:
     )
     check(record)
     assert "s3cret" not in canonical.dumps(record)
-    assert canonical.dumps(record).count("<masked>") == 6
+    assert canonical.dumps(record).count("<masked>") == 5
+    assert record["subject"]["files"] == []  # a masked path could not be compared with the sources

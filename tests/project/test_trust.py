@@ -26,7 +26,7 @@ def _nothing_is_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 def named(project: Project) -> Project:
     """A project whose configuration names an embedding command, which leaves a file behind when it runs."""
     script = project.root / "embed.py"
-    script.write_text("import pathlib; pathlib.Path('ran').write_text(''); print('{}')")
+    script.write_text("import pathlib, sys; sys.stdin.read(); pathlib.Path('ran').write_text(''); print('{}')")
     embedding = {"mode": "command", "argv": [sys.executable, "embed.py"], "identity": "theirs"}
     project.configure({"embedding": embedding})
     return project

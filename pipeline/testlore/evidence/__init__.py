@@ -83,6 +83,7 @@ def validate(root: Root, candidate_id: str, progress: Progress = silent) -> Vali
     """Run the original and the proposed suite in disposable copies, keep the verdict, and remember it.
 
     Args:
+        candidate_id: its id, or a beginning of at least 4 characters that no other candidate's has.
         progress: told how far it is.
 
     Raises:
@@ -93,6 +94,7 @@ def validate(root: Root, candidate_id: str, progress: Progress = silent) -> Vali
             store is repaired.
     """
     folder = _folder(root)
+    candidate_id = _staged.whole_id(folder, candidate_id)
     ended = _validation.run(folder, candidate_id, progress)
     try:
         entry = _remember.remember(folder, candidate_id, progress)
@@ -118,7 +120,8 @@ def remember(root: Root, candidate_id: str) -> StoreEntry:
         Unusable: ``learning-disabled``, ``configuration-invalid``, ``store-corrupt``, ``store-conflicted``,
             ``store-unsafe``.
     """
-    return _remember.remember(_folder(root), candidate_id)
+    folder = _folder(root)
+    return _remember.remember(folder, _staged.whole_id(folder, candidate_id))
 
 
 def apply(root: Root, candidate_id: str) -> Application:
@@ -127,7 +130,8 @@ def apply(root: Root, candidate_id: str) -> Application:
     Raises:
         Refusal: it was not accepted, or a file there is not what it was staged against. Nothing was written then.
     """
-    return _application.run(_folder(root), candidate_id)
+    folder = _folder(root)
+    return _application.run(folder, _staged.whole_id(folder, candidate_id))
 
 
 def candidates(root: Root) -> list[CandidateState]:

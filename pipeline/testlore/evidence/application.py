@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from testlore import canonical
 from testlore.errors import Refusal, UnsafePath
-from testlore.evidence import candidate, patch, state, validation
+from testlore.evidence import baseline, candidate, patch, state, validation
 from testlore.evidence.candidate import Candidate
-from testlore.project import safe_files
+from testlore.project import listing, safe_files, trust
 from testlore.project.provenance import compatibility_reasons
 
 _NEW_FILE_MODE = 0o666
@@ -35,10 +35,11 @@ class Application(NamedTuple):
 def run(root: str, name: str) -> Application:
     """Write the files of an accepted candidate into the work tree, and delete those that it deletes.
 
-    Each file is put in place as a whole. Nothing is written unless all of them can be.
+    Each file is put in place as a whole. Nothing is written unless each of them is what it was staged against.
 
     Raises:
-        Refusal: ``candidate-rejected``: it was not accepted; ``provenance-changed``: a file is not what it was staged
+        Refusal: ``candidate-rejected``: it was not accepted; ``validation-missing``; ``validation-stale``: this machine
+            did not make the verdict; ``sources-unknown``; ``provenance-changed``: a file is not what it was staged
             against; ``path-refused``, ``path-protected``, ``files-unwritable``; the candidate is not what was staged.
         Unusable: ``configuration-invalid``.
     """
@@ -61,16 +62,21 @@ def run(root: str, name: str) -> Application:
 
 def _require_accepted(root: str, staged: Candidate) -> None:
     found = candidate.read_validation(root, staged.id)
-    if found is None or found["manifestHash"] != staged.manifest_hash:
-        raise Refusal("candidate-rejected", f"{staged.id} was not validated; run `testlore validate {staged.id}`")
+    if found is None:
+        raise Refusal("validation-missing", f"{staged.id} was not validated yet")
+    if found["manifestHash"] != staged.manifest_hash:
+        raise Refusal("validation-stale", "it is of another manifest")
+    if not (baseline.is_ours(candidate.VALIDATION, found) or trust.covers_everything()):
+        raise Refusal("validation-stale", "it was not made on this machine")
     if validation.judge_again(staged, found).outcome != "accepted":
         raise Refusal("candidate-rejected", f"{staged.id} was rejected: {', '.join(found['reasons'])}")
 
 
 def _require_allowed(root: str, staged: Candidate) -> None:
     """Refuse paths that a patch may not change: whoever wrote the manifest may have sealed it anew."""
+    sources = listing.paths(root)
     for path in (*staged.files, *staged.manifest["delete"]):
-        patch.check_path(root, "the candidate's manifest", path)
+        patch.check_path(root, "the candidate's manifest", path, sources)
         if patch.is_protected(path) and path not in staged.manifest["allowProtectedPaths"]:
             raise Refusal("path-protected", f"{staged.id} changes {path}, and its manifest does not allow that")
 

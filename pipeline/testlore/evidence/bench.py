@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import NamedTuple, TypeVar
 
 from testlore.child import Child
@@ -110,17 +110,21 @@ class Bench:
         When one fails, or a person interrupts, the others are ended.
         """
         with ThreadPoolExecutor(self._at_a_time) as pool:
-            futures = []
+            futures: list[Future[_Result]] = []
+            done = False
             try:
-                futures += [pool.submit(work, item) for item in items]
+                for item in items:
+                    futures.append(pool.submit(work, item))  # an interrupt must find those before it
                 while wait(futures, _TELL_SECONDS, FIRST_EXCEPTION).not_done:
                     if any(future.done() and future.exception() for future in futures):
                         break
                     self._show()
                 else:
-                    return [future.result() for future in futures]
+                    results = [future.result() for future in futures]
+                    done = True
+                    return results
             finally:
-                if not all(future.done() and not future.exception() for future in futures):
+                if not done:
                     self._stop(futures)
         raise next(
             error
@@ -228,10 +232,10 @@ class Bench:
         if self._stopped:
             raise _Stopped
 
-    def _stop(self, futures: Sequence[object]) -> None:
+    def _stop(self, futures: Iterable[Future[_Result]]) -> None:
         self._stopped = True
         for future in futures:
-            future.cancel()  # type: ignore[attr-defined]
+            future.cancel()
         with self._lock:
             children = list(self._children)
         for child in children:

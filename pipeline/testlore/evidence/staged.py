@@ -22,6 +22,16 @@ def named(root: str, given: str) -> str:
     return find.one(given, candidate.names(root), "candidates", lambda name: (name,), str)
 
 
+def whole_id(root: str, given: str) -> str:
+    """The whole id of the candidate that a beginning names. What fits none stays as it is: reading it says why.
+
+    Raises:
+        Refusal: ``call-invalid``: several candidates fit; ``candidate-unsafe``.
+    """
+    fits = isinstance(given, str) and len(given) >= find.FEWEST_CHARACTERS
+    return named(root, given) if fits and any(name.startswith(given) for name in candidate.names(root)) else given
+
+
 def describe(root: str, given: str) -> dict[str, Any]:
     """Everything that is known of a candidate, without the contents of its files.
 

@@ -55,7 +55,7 @@ def make(
         title: what was to be shown, in one line.
         tests: the new cases, each with ``path``, ``name`` and ``outcome``.
         files: the sources that the new cases ran, each with ``path`` and ``digest``. None is kept where a path is too
-            long: the others alone could not tell whether the record still fits the sources.
+            long, or holds what is masked: the others alone could not tell whether the record still fits the sources.
         symbols: the names of the functions that the new cases ran, the rarest first.
         tags, warnings: words that a record may hold.
         reasons: why it was rejected: each a word, or a word, ``: `` and a name.
@@ -67,8 +67,8 @@ def make(
     def short(text: str, limit: int) -> str:
         return texts.shorten(texts.one_line(masked(text)), limit)
 
-    paths = [(texts.one_line(masked(file["path"])), file["digest"]) for file in files]
-    fitting = all(canonical.utf16_length(path) <= texts.PATH for path, _ in paths)
+    paths = [(file["path"], file["digest"]) for file in files]
+    fitting = all(short(path, texts.PATH) == path for path, _ in paths)
     record = {
         "schemaVersion": 2,
         "id": store.record_id(manifest_hash, outcome),
