@@ -101,21 +101,23 @@ def test_the_table_is_as_wide_as_the_terminal_and_no_text_leaves_its_line(
         assert len(lines) == 6
 
 
+@pytest.mark.parametrize("asked", [["recall", "zero"], ["list"]])
 @pytest.mark.parametrize(
     ("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
 def test_a_terminal_gets_colours_unless_its_user_wants_none(
-    project: Project, environment: dict[str, str], colored: bool
+    project: Project, environment: dict[str, str], colored: bool, asked: list[str]
 ) -> None:
     reader, writer = pty.openpty()
     env = {**{key: value for key, value in os.environ.items() if key != "NO_COLOR"}, "TERM": "xterm", **environment}
-    done = project.testlore("recall", "zero", stdout=writer, stderr=subprocess.PIPE, capture_output=False, env=env)
+    done = project.testlore(*asked, stdout=writer, stderr=subprocess.PIPE, capture_output=False, env=env)
     os.close(writer)
     text = os.read(reader, 1 << 16).decode()
     os.close(reader)
     assert done.returncode == 0, done.stderr
     assert ("\x1b[32maccepted\x1b[0m" in text) == colored
     assert ("\x1b" in text) == colored
+    assert "\ufffd" not in text
 
 
 def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:

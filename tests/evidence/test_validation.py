@@ -450,3 +450,25 @@ def test_an_outer_test_run_does_not_leak_into_ours(root: Path, monkeypatch: pyte
     kept = f"[name for name in {names} if name in os.environ] == [] and 'GIT_AUTHOR_NAME' in os.environ"
     test = f"import os\ndef test_git():\n    assert {kept}\n"
     assert stage_and_validate(root, patch({"tests/test_git.py": test})).outcome == "accepted"
+
+
+FLAKY = """\
+import os
+from calc import divide
+
+
+def test_now_and_then(number=0):
+    while os.path.exists(f"{folder}/{{number}}"):
+        number += 1
+    open(f"{folder}/{{number}}", "x").close()
+    assert divide(0, 1) == 0
+    assert number not in (3, 4)
+"""
+
+
+def test_a_case_that_fails_in_two_of_its_repeats_is_flaky_whatever_runs_beside_it(root: Path, tmp_path: Path) -> None:
+    write(root, {"tddswarm.config.json": json.dumps({"adapter": "pytest", "evidence": {"repeats": 3}})})
+    counts = tmp_path / "counts"
+    counts.mkdir()
+    ended = stage_and_validate(root, patch({"tests/test_flaky.py": FLAKY.format(folder=counts)}))
+    assert ended.reasons == ["flaky"]

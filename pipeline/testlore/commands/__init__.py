@@ -40,6 +40,7 @@ class Answer(NamedTuple):
         value: what ``--json`` prints.
         text: the same for people, without a final newline.
         notes: further lines for standard error.
+        styled: whether the text is harmless already, and may hold styles of :func:`output.paint`.
         status: the exit status: 0 answered, 1 the candidate or the memory is not as it must be, 2 the call is wrong.
     """
 
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     text: str
     notes: str = ""
     status: int = 0
+    styled: bool = False
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +82,7 @@ def respond(work: Callable[[], Answer], *, as_json: bool) -> int:
     elif answer.text:
         from testlore.commands.renderers.terminal import printable
 
-        output.write(f"{printable(answer.text)}\n")
+        output.write(f"{answer.text if answer.styled else printable(answer.text)}\n")
     return answer.status
 
 

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         from testlore.stages import overview
 
         found = overview.entries(arguments.root, rejected=arguments.rejected, path=arguments.file)
-        return Answer({"episodes": [one.summary() for one in found]}, _table(found))
+        return Answer({"episodes": [one.summary() for one in found]}, _table(found), styled=True)
 
     return respond(work, as_json=arguments.json)
 

@@ -78,5 +78,9 @@ def drop(root: str, given: str) -> str:
         going = f"{folder}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         with contextlib.suppress(FileNotFoundError):  # another process dropped it just now
             os.rename(folder, going)
-            shutil.rmtree(going)
+            try:
+                shutil.rmtree(going)
+            except OSError:
+                os.rename(going, folder)  # what is left of it can be seen, and dropped again
+                raise
     return name

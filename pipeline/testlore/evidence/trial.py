@@ -189,15 +189,13 @@ class Trial:
         if any(one.outcome == "failed" for one in new):
             return files, [bench.run_alone(request)]
         ran = {one.key for one in new if one.outcome != "skipped"}
-        runs = bench.each(bench.run, [request] * self._repeats)
-        if bench.is_parallel and not all(map(bench.is_green, runs)):
-            bench.one_at_a_time()  # what they share may have been in their way
-            runs = bench.each(bench.run, [request] * self._repeats)
+        # One after another: beside each other they might be in each other's way, and that is no fault of theirs.
+        runs = [bench.run_alone(request) for _ in range(self._repeats)]
         if all(bench.is_complete(run) and cases.common(ran, set(map(cases.key, run.cases))) == ran for run in runs):
             return files, runs
         # They do not run by themselves, as where a threshold of coverage holds for each run, or have other names then.
         whole = request._replace(only=[])
-        return [], bench.each(bench.run, [whole] * self._repeats)
+        return [], [bench.run_alone(whole) for _ in range(self._repeats)]
 
     def _subject(self, files: list[str], new: Sequence[NewCase]) -> Subject:
         """What the new cases run. Where the report does not name their files, all cases of these files count."""
