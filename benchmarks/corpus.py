@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from testlore import canonical
-from testlore.memory import store
+from testlore.memory import store, texts
 
 _WORDS = (
     "zero boundary retry timeout cursor page token session expired currency rounding refund unicode accent leap year"
@@ -31,7 +31,7 @@ def episode(number: int, source: random.Random) -> dict[str, Any]:
             f"def test_{one}_{two}_{len(lines)}() -> None:",
             f"    assert {three}({source.random():.6f}) == '{four}'",
         ]
-    content = "\n".join(lines)[: store.MAX_PATTERN_CHARACTERS]
+    content = "\n".join(lines)[: texts.PATTERN]
     manifest = canonical.digest(f"manifest {number}")
     hashes = {name: canonical.digest(name) for name in ("fingerprint", "runner", "servicesHash", "sourceHash")}
     counts = {"originalCases": 20, "candidateCases": 22, "passedCases": 22, "failedCases": 0, "missingCases": 0}

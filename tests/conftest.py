@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 from helpers import DOORS, Project, golden, ids
 from hypothesis import settings
-from node_helpers import install, install_frameworks
+from node_helpers import install
 from wheel_stand_in import WheelStandIn
 
 #: For more examples than every run has time for: ``pytest --hypothesis-profile=thorough``.
@@ -121,9 +121,3 @@ def shared_folder(
 def node_modules(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """The ``node_modules`` of the pinned ``@ruvector/core``, installed once by npm."""
     return shared_folder("node-sdk", install) / "node_modules"
-
-
-@pytest.fixture(scope="session")
-def node_packages(shared_folder: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    """The ``node_modules`` of vitest and jest, installed once by npm."""
-    return shared_folder("packages", install_frameworks) / "node_modules"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from testlore import canonical
+from testlore.memory import texts
 from testlore.stages import fit
 from testlore.stages.fit import TodaysFiles
 
@@ -62,7 +63,7 @@ def test_an_empty_file_is_a_file(tmp_path: Path) -> None:
     assert fits(tmp_path, [source(tmp_path, "__init__.py", "")], ["source-drift"])
 
 
-@pytest.mark.parametrize("count", [0, fit.MAX_FILES])
+@pytest.mark.parametrize("count", [0, texts.FILES])
 def test_where_not_all_are_named_the_whole_project_decides(tmp_path: Path, count: int) -> None:
     files = [source(tmp_path, f"{number}.py") for number in range(count)]
     assert fits(tmp_path, files, [])

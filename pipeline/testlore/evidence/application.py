@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import stat
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -134,9 +132,4 @@ def _put(root: str, path: str, content: bytes | None) -> None:
         os.unlink(target)
         return
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    mode = None
-    with contextlib.suppress(FileNotFoundError):
-        mode = stat.S_IMODE(os.lstat(target).st_mode)
-    safe_files.write_whole(target, content, ".testlore-tmp", mode=_NEW_FILE_MODE)
-    if mode is not None:
-        os.chmod(target, mode)
+    safe_files.write_whole(target, content, ".testlore-tmp", mode=_NEW_FILE_MODE, keep_mode=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from testlore import canonical
 from testlore.evidence import import_statements, masking
 from testlore.frameworks import languages
-from testlore.memory.store import MAX_PATTERN_CHARACTERS
+from testlore.memory import texts
 
 MAX_PATTERNS = 8
 
@@ -77,7 +77,7 @@ def collect(changed: Mapping[str, bytes], before: Mapping[str, bytes], private: 
     for language, text in found:
         safe = mask(text, private).strip()
         if safe:
-            kept = _shorten(safe)
+            kept = texts.shorten(safe, texts.PATTERN)
             patterns.append({"language": language, "content": kept, "hash": canonical.digest(kept)})
     return patterns[:MAX_PATTERNS]
 
@@ -168,7 +168,7 @@ def _new_tests(functions: Mapping[str, str], before: bytes | None) -> list[str]:
 
 def _with_imports(source: str, code: str) -> str:
     """Code with the imports before it that it needs, as many as leave it whole."""
-    room = MAX_PATTERN_CHARACTERS - canonical.utf16_length(code) - 1
+    room = texts.PATTERN - canonical.utf16_length(code) - 1
     fitting = ""
     for statement in import_statements.needed(source, code):
         if canonical.utf16_length(fitting) + canonical.utf16_length(statement) < room:
@@ -179,14 +179,6 @@ def _with_imports(source: str, code: str) -> str:
 def _text(content: bytes) -> str:
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _shorten(text: str) -> str:
-    """The first 1,200 UTF-16 code units of ``text``, without half a character at the end."""
-    if canonical.utf16_length(text) <= MAX_PATTERN_CHARACTERS:
-        return text
-    encoded = text.encode("utf-16-le", "surrogatepass")[: 2 * MAX_PATTERN_CHARACTERS]
-    return encoded.decode("utf-16-le", "ignore").rstrip()
 
 
 def private_names(root: str, labels: Iterable[str], paths: Iterable[str]) -> PrivateNames:

@@ -19,7 +19,7 @@ from testlore.evidence.subject import Subject
 from testlore.evidence.validation import FRESH_SECONDS, judge_again, verdict_input
 from testlore.evidence.verdict import grounds
 from testlore.frameworks import languages
-from testlore.memory import episode, store, tombstones, writer
+from testlore.memory import episode, store, texts, tombstones, writer
 from testlore.memory.store import Record
 from testlore.memory.writer import Content
 from testlore.progress import Progress, silent
@@ -147,7 +147,7 @@ def _named_files(found: Subject) -> list[dict[str, str]]:
 
     A record that names so many that it has no room counts as one that does not name all.
     """
-    if found.many and len(found.files) < episode.MAX_FILES:
+    if found.many and len(found.files) < texts.FILES:
         return []
     return [{"path": path, "digest": digest} for path, digest in found.files]
 

@@ -10,11 +10,7 @@ from testlore.evidence import measures
 from testlore.evidence.junit import Case
 from testlore.evidence.measures import Calls
 from testlore.frameworks import Framework, languages, union
-
-MAX_FILES = 20
-MAX_SYMBOLS = 40
-MAX_PATH_CHARACTERS = 200
-MAX_SYMBOL_CHARACTERS = 80
+from testlore.memory import episode, texts
 
 _TEST_FOLDERS = frozenset(["test", "tests", "__tests__", "spec", "specs"])
 
@@ -98,13 +94,13 @@ def _rarest_first(calls: Calls, own: set[str], digests: Mapping[str, str]) -> Su
         for name, runners in functions.items():
             if runners & own:
                 files[path] = min(files.get(path, len(runners)), len(runners))
-                if 0 < len(name) <= MAX_SYMBOL_CHARACTERS:
+                if 0 < len(name) <= texts.SYMBOL:
                     symbols[name] = min(symbols.get(name, len(runners)), len(runners))
-    fitting = [path for path in _by_number(files) if len(path) <= MAX_PATH_CHARACTERS]
+    fitting = [path for path in _by_number(files) if len(path) <= texts.PATH]
     return Subject(
-        [(path, digests[path]) for path in fitting[:MAX_FILES]],
-        _by_number(symbols)[:MAX_SYMBOLS],
-        many=len(fitting) < len(files) or len(files) > MAX_FILES,
+        [(path, digests[path]) for path in fitting[: texts.FILES]],
+        _by_number(symbols)[: episode.MAX_SYMBOLS],
+        many=len(fitting) < len(files) or len(files) > texts.FILES,
     )
 
 

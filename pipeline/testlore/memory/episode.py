@@ -10,7 +10,6 @@ from testlore.memory import store, texts
 from testlore.memory.store import Record
 
 MAX_TESTS = 20
-MAX_FILES = 20
 MAX_SYMBOLS = 40
 MAX_REASONS = 20
 MAX_PATTERNS = 8
@@ -89,7 +88,7 @@ def make(
             for test in _first(tests, MAX_TESTS)
         ],
         "subject": {
-            "files": [{"path": path, "digest": digest} for path, digest in paths[:MAX_FILES] if fitting],
+            "files": [{"path": path, "digest": digest} for path, digest in paths[: texts.FILES] if fitting],
             "symbols": [short(symbol, texts.SYMBOL) for symbol in _first(symbols, MAX_SYMBOLS)],
         },
         "tags": list(dict.fromkeys(tags)),

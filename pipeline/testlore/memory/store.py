@@ -17,7 +17,6 @@ INDEX_FILE = ".tddswarm/learning/index.json"
 MAX_BYTES = 4 << 20
 MAX_RECORDS = 200
 MAX_RECORD_BYTES = 32 << 10
-MAX_PATTERN_CHARACTERS = texts.PATTERN
 MAX_TOMBSTONES = 1_000
 
 _CONFLICT = b"\n<<<<<<<"  # lines of a store begin with a brace or a space

@@ -1,4 +1,7 @@
-"""How long the texts of an episode may be. A schema counts whole characters, so a limit is checked here again."""
+"""How long the texts of an episode may be, and how many sources it may name.
+
+A schema counts whole characters, so a limit is checked here again.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ PATH = 200
 NAME = 200
 SYMBOL = 80
 REASON = 300
+
+#: How many sources an episode names at most. One that names so many may have run more.
+FILES = 20
 
 
 def too_long(record: dict[str, Any]) -> str:

@@ -21,8 +21,13 @@ class _About(NamedTuple):
     rest: list[str]
 
 
+_NOTHING = _About([], [])
+
+
 def _about(record: dict[str, Any]) -> _About:
-    tests, subject = record.get("tests", []), record.get("subject", {"files": [], "symbols": []})
+    if "subject" not in record:
+        return _NOTHING
+    tests, subject = record["tests"], record["subject"]
     paths = [one["path"] for one in (*subject["files"], *tests)]
     telling = [record.get("title", ""), _words([one["name"] for one in tests])]
     rest = [_words(subject["symbols"]), _words(paths), _words(record.get("reasons", []))]
@@ -44,14 +49,32 @@ def episode_text(record: dict[str, Any]) -> str:
 
 
 def decisive_text(record: dict[str, Any]) -> str:
-    """All that decides the terms of an episode: its text, the languages of its patterns, and how words are stemmed."""
-    text = episode_text(record)
+    """All that decides the terms of an episode: its text, the languages of its patterns, and how words are stemmed.
+
+    Each recall asks for that of every episode, so no text is cut into words for it.
+    """
+    text = _joined(record, _raw(record))
     languages = " ".join(pattern["language"] for pattern in record["patterns"])
     if not has_arabic(text):
         return f"{text}\n{languages}"
     from testlore.ranking import arabic
 
     return f"{text}\n{languages}\n{arabic.identity()}"
+
+
+def _raw(record: dict[str, Any]) -> list[str]:
+    """The texts that decide what an episode says it is about, part by part; nothing for version 1."""
+    if "subject" not in record:
+        return []
+    tests, subject = record["tests"], record["subject"]
+    parts = (
+        [record["title"]],
+        [test["name"] for test in tests],
+        [one["path"] for one in (*subject["files"], *tests)],
+        subject["symbols"],
+        record["reasons"],
+    )
+    return ["\0".join(part) for part in parts]
 
 
 def gist(record: dict[str, Any]) -> str:

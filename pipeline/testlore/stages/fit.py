@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from testlore import canonical
+from testlore.memory import texts
 from testlore.project import safe_files
-
-#: How many files an episode names at most. One that names so many may have run more.
-MAX_FILES = 20
 
 _MAX_BYTES = 8 << 20  # a larger source counts as changed
 
@@ -41,7 +39,7 @@ class TodaysFiles:
 
 def is_known(record: dict[str, Any]) -> bool:
     """Whether a record names every source that its cases ran, so that no other file matters."""
-    return 0 < len(record.get("subject", {}).get("files", ())) < MAX_FILES
+    return 0 < len(record.get("subject", {}).get("files", ())) < texts.FILES
 
 
 def fits(record: dict[str, Any], reasons: list[str], today: TodaysFiles) -> bool:

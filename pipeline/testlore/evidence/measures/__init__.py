@@ -53,11 +53,6 @@ class Measure(Protocol):
         """
 
 
-def function_of(case: Case) -> str:
-    """The function that a case of Python's is of: its name without parameters, and its classes before it, by dots."""
-    return case.name.partition("[")[0].replace(" > ", ".")
-
-
 def measure(name: str) -> Measure:
     """The measure of this name. Only its module is imported."""
     return cast(Measure, importlib.import_module(f"{__name__}.{NAMES[name]}"))

@@ -16,9 +16,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from testlore.evidence import import_statements, used_names
+from testlore.evidence.functions import of_case
 from testlore.evidence.import_statements import Import
 from testlore.evidence.junit import Case
-from testlore.evidence.measures import Calls, function_of
+from testlore.evidence.measures import Calls
 from testlore.frameworks import languages
 
 IS_RUN = False
@@ -113,7 +114,7 @@ def runners_of(cases: Iterable[Case], runners: Collection[str]) -> set[str]:
     """The functions of these cases, else their files. A case whose file the report does not say may be of any."""
     found: set[str] = set()
     for case in cases:
-        function = _runner(case.file, function_of(case))
+        function = _runner(case.file, of_case(case.name))
         of_file = {one for one in runners if not case.file or one.partition("::")[0] == case.file}
         found |= {function} if function in of_file else of_file
     return found

@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from testlore import libraries
+from testlore.evidence.functions import of_case
 from testlore.evidence.junit import Case
-from testlore.evidence.measures import Calls, function_of
+from testlore.evidence.measures import Calls
 
 IS_RUN = True
 
@@ -149,7 +150,7 @@ def runners_of(cases: Iterable[Case], runners: Collection[str]) -> set[str]:
     named = [(runner, name) for runner in runners for name in _names(runner)]
     found: set[str] = set()
     for case in cases:
-        function = function_of(case)
+        function = of_case(case.name)
         of_file = {runner for runner, name in named if _is_of(name, case.file, function)}
         last = function.rpartition(".")[2]
         found |= of_file or {runner for runner, name in named if last and name.split(".")[-1] == last}
